@@ -42,6 +42,25 @@ pub struct ArrayConfig {
 }
 
 impl ArrayConfig {
+    /// An array of such members under `local`, to which nothing happens.
+    pub fn of(level: Level, stripe_unit: Bytes, members: Vec<MemberConfig>) -> ArrayConfig {
+        ArrayConfig {
+            devices: members.len() as u16,
+            level,
+            stripe_unit,
+            parity_shares: Vec::new(),
+            small_write: SmallWrite::Fewest,
+            degraded_writes: DegradedWrites::default(),
+            stripe_cache: StripeCacheConfig::default(),
+            queue_depth: None,
+            link_bandwidth: None,
+            knowledge: Knowledge::default(),
+            faults: Faults::default(),
+            coordination: CoordinationConfig::of("local", SimDuration::ZERO),
+            members,
+        }
+    }
+
     /// How the array's bytes lie on its members: as many of each as the smallest has.
     pub fn layout(&self) -> Layout {
         Layout::new(self.level, self.devices, self.stripe_unit, self.page_size(), self.member_bytes())
@@ -373,4 +392,11 @@ pub struct CoordinationConfig {
     /// The policy's own keys, as written (durations as text); the policy's `Config` reads them.
     #[serde(flatten)]
     pub own: serde_json::Map<String, serde_json::Value>,
+}
+
+impl CoordinationConfig {
+    /// A policy with its defaults.
+    pub fn of(policy: &str, message_latency: SimDuration) -> CoordinationConfig {
+        CoordinationConfig { policy: policy.into(), message_latency, own: serde_json::Map::new() }
+    }
 }

@@ -9,17 +9,13 @@ use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Groups, Pattern, Rotation};
 use harmonia_array::payload::{self, AnyPayload, NoPayload};
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, DegradedWrites, Fault,
-    Faults, Knowledge, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, SmallWrite,
-    StripeCacheConfig, When, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, Fault, Faults, Level,
+    MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, When, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
-use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
-    PolicyConfig, Priority, SsdConfig, Tally, Trigger,
-};
+use harmonia_ssd::{Allocation, Amount, Domain, FtlConfig, GcConfig, SsdConfig, Tally};
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -32,32 +28,9 @@ const PAGE: u64 = 4096;
 fn device(domain: Domain) -> SsdConfig {
     let flash = presets::find("tiny-test").expect("the preset for tests");
     SsdConfig {
-        preset: flash.name.into(),
-        geometry: flash.geometry.clone(),
-        timing: flash.timing.clone(),
-        link: flash.link.clone(),
-        ftl: FtlConfig {
-            reserved_blocks: Amount::Percent(20.0),
-            allocation: Allocation::CWDP,
-            allocation_unit: AllocationUnit::Die,
-            frontiers: Frontiers::Shared,
-            priority: Priority::Fifo,
-            multi_plane: false,
-            open_blocks: 2,
-        },
-        gc: GcConfig {
-            domain,
-            trigger: Trigger::Foreground,
-            hard_threshold: Amount::Percent(5.0),
-            soft_threshold: Amount::AboveHard(1),
-            begins_at: BeginsAt::Schedule,
-            stop_threshold: Amount::AboveHard(0),
-            min_victims: 1,
-            victim: "greedy".into(),
-            schedule: "blocking".into(),
-            destination: Destination::Unit,
-            concurrency: PolicyConfig::named("unlimited"),
-        },
+        ftl: FtlConfig { reserved_blocks: Amount::Percent(20.0), ..FtlConfig::default() },
+        gc: GcConfig { domain, ..GcConfig::default() },
+        ..SsdConfig::of(flash)
     }
 }
 
@@ -92,23 +65,8 @@ fn of_level(
 ) -> ArrayConfig {
     let member = |index| MemberConfig { capable: index + 1 < devices, ssd: device(domain) };
     ArrayConfig {
-        devices,
-        level,
-        stripe_unit: PAGE,
-        parity_shares: Vec::new(),
-        queue_depth: None,
-        link_bandwidth: None,
-        small_write: SmallWrite::Fewest,
-        degraded_writes: DegradedWrites::default(),
-        stripe_cache: StripeCacheConfig::default(),
-        knowledge: Knowledge::default(),
-        faults: Faults::default(),
-        coordination: CoordinationConfig {
-            policy: policy.into(),
-            message_latency,
-            own: serde_json::Map::new(),
-        },
-        members: (0..devices).map(member).collect(),
+        coordination: CoordinationConfig::of(policy, message_latency),
+        ..ArrayConfig::of(level, PAGE, (0..devices).map(member).collect())
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use harmonia_flash::presets::Preset;
 use harmonia_flash::{Geometry, LinkConfig, Timing};
 use harmonia_types::registry::PolicyConfig;
 use serde::{Serialize, Serializer};
@@ -30,6 +31,20 @@ pub struct SsdConfig {
     pub gc: GcConfig,
 }
 
+impl SsdConfig {
+    /// A device with the hardware of a flash preset, and the usual rest.
+    pub fn of(flash: &Preset) -> SsdConfig {
+        SsdConfig {
+            preset: flash.name.into(),
+            geometry: flash.geometry.clone(),
+            timing: flash.timing.clone(),
+            link: flash.link.clone(),
+            ftl: FtlConfig::default(),
+            gc: GcConfig::default(),
+        }
+    }
+}
+
 /// The `[ssd.ftl]` table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FtlConfig {
@@ -47,6 +62,21 @@ pub struct FtlConfig {
     pub multi_plane: bool,
     /// Blocks an allocation unit may have open at once, where a schedule opens a new one at the start of collection.
     pub open_blocks: u32,
+}
+
+/// Dies own their blocks, pages are placed by their numbers, one frontier, 15% of blocks in reserve.
+impl Default for FtlConfig {
+    fn default() -> Self {
+        FtlConfig {
+            reserved_blocks: Amount::Percent(15.0),
+            allocation: Allocation::CWDP,
+            allocation_unit: AllocationUnit::Die,
+            frontiers: Frontiers::Shared,
+            priority: Priority::Fifo,
+            multi_plane: false,
+            open_blocks: 2,
+        }
+    }
 }
 
 /// A share (floored) or a number of blocks per allocation unit.
@@ -178,6 +208,25 @@ pub struct GcConfig {
     pub destination: Destination,
     /// `[ssd.gc.concurrency]`
     pub concurrency: PolicyConfig,
+}
+
+/// A die collects one greedy victim in one go as soon as 5% of its blocks are free.
+impl Default for GcConfig {
+    fn default() -> Self {
+        GcConfig {
+            domain: Domain::Die,
+            trigger: Trigger::Foreground,
+            hard_threshold: Amount::Percent(5.0),
+            soft_threshold: Amount::AboveHard(1),
+            stop_threshold: Amount::AboveHard(0),
+            begins_at: BeginsAt::Schedule,
+            min_victims: 1,
+            victim: "greedy".into(),
+            schedule: "blocking".into(),
+            destination: Destination::Unit,
+            concurrency: PolicyConfig::named("unlimited"),
+        }
+    }
 }
 
 /// A name alone where no key of the policy is written.

@@ -12,8 +12,8 @@ use harmonia_flash::presets;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, Domain, Frontiers, Ftl, FtlConfig,
-    GcConfig, Order, PolicyConfig, Priority, SsdConfig, SubCompletion, SubRequest, Tally, Trigger,
+    Allocation, AllocationUnit, Amount, Device, Domain, Frontiers, Ftl, FtlConfig, GcConfig, Order,
+    PolicyConfig, SsdConfig, SubCompletion, SubRequest, Tally,
 };
 use harmonia_types::{IoCause, Lpn, Operation, ParityPages, SimTime};
 
@@ -71,32 +71,10 @@ fn config() -> SsdConfig {
     geometry.pages_per_block = 8;
     geometry.blocks_per_plane = 16;
     SsdConfig {
-        preset: flash.name.into(),
         geometry,
-        timing: flash.timing.clone(),
-        link: flash.link.clone(),
-        ftl: FtlConfig {
-            reserved_blocks: Amount::Percent(25.0),
-            allocation: Allocation::CWDP,
-            allocation_unit: AllocationUnit::Die,
-            frontiers: Frontiers::Shared,
-            priority: Priority::Fifo,
-            multi_plane: false,
-            open_blocks: 2,
-        },
-        gc: GcConfig {
-            domain: Domain::Die,
-            trigger: Trigger::Foreground,
-            hard_threshold: Amount::Blocks(2),
-            soft_threshold: Amount::AboveHard(1),
-            begins_at: BeginsAt::Schedule,
-            stop_threshold: Amount::AboveHard(0),
-            min_victims: 1,
-            victim: "greedy".into(),
-            schedule: "blocking".into(),
-            destination: Destination::Unit,
-            concurrency: PolicyConfig::named("unlimited"),
-        },
+        ftl: FtlConfig { reserved_blocks: Amount::Percent(25.0), ..FtlConfig::default() },
+        gc: GcConfig { hard_threshold: Amount::Blocks(2), ..GcConfig::default() },
+        ..SsdConfig::of(flash)
     }
 }
 

@@ -98,41 +98,18 @@ fn duration(seconds: f64) -> SimDuration {
 pub(super) mod tests {
     use super::*;
     use harmonia_flash::presets;
-    use harmonia_ssd::{
-        Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
-        PolicyConfig, Priority, Trigger,
-    };
+    use harmonia_ssd::{Amount, Domain, GcConfig};
 
     /// Members of the array papers: 64 dies of 2,048 blocks of 63 pages, 307 of them spare, hard at 102.
     pub fn members(count: usize, soft: u32) -> Vec<MemberConfig> {
         let flash = presets::find("msr-slc-32g").expect("the device of the array papers");
         let ssd = SsdConfig {
-            preset: flash.name.into(),
-            geometry: flash.geometry.clone(),
-            timing: flash.timing.clone(),
-            link: flash.link.clone(),
-            ftl: FtlConfig {
-                reserved_blocks: Amount::Percent(15.0),
-                allocation: Allocation::CWDP,
-                allocation_unit: AllocationUnit::Die,
-                frontiers: Frontiers::Shared,
-                priority: Priority::Fifo,
-                multi_plane: false,
-                open_blocks: 2,
-            },
             gc: GcConfig {
                 domain: Domain::Device,
-                trigger: Trigger::Foreground,
-                hard_threshold: Amount::Percent(5.0),
                 soft_threshold: Amount::Blocks(soft),
-                begins_at: BeginsAt::Schedule,
-                stop_threshold: Amount::AboveHard(0),
-                min_victims: 1,
-                victim: "greedy".into(),
-                schedule: "blocking".into(),
-                destination: Destination::Unit,
-                concurrency: PolicyConfig::named("unlimited"),
+                ..GcConfig::default()
             },
+            ..SsdConfig::of(flash)
         };
         vec![MemberConfig { capable: true, ssd }; count]
     }

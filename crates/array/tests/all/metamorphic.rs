@@ -14,17 +14,16 @@ use harmonia_array::planner::mirrored::MirroredPlanner;
 use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, DegradedWrites, Faults, Interface,
-    Knowledge, Level, MemberConfig, MessageCounters, Parts, SmallWrite, StripeCacheConfig, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig,
+    MessageCounters, Parts, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, DeviceCounters, Domain, Frontiers,
-    Ftl, FtlConfig, GcConfig, Order, PolicyConfig, Priority, QueueDepth, SsdConfig, SubCompletion,
-    SubRequest, Trigger,
+    Allocation, AllocationUnit, Amount, Device, DeviceCounters, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
+    Order, PolicyConfig, QueueDepth, SsdConfig, SubCompletion, SubRequest, Trigger,
 };
 use harmonia_types::registry::names;
 use harmonia_types::{
@@ -82,9 +81,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             allocation: pick(rng, &[Allocation::CWDP, Allocation::Static(order), Allocation::Dynamic]),
             allocation_unit,
             frontiers: pick(rng, &[Frontiers::Shared, Frontiers::Separate]),
-            priority: Priority::Fifo,
-            multi_plane: false,
-            open_blocks: 2,
+            ..FtlConfig::default()
         },
         gc: GcConfig {
             domain: match allocation_unit {
@@ -94,13 +91,11 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
             hard_threshold: Amount::Blocks(1),
             soft_threshold: Amount::AboveHard(1 + rng.below(2) as u32),
-            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::AboveHard(rng.below(2) as u32),
             min_victims: 1 + rng.below(2) as u32,
             victim: pick(rng, &victims).into(),
-            schedule: "blocking".into(),
-            destination: Destination::Unit,
             concurrency: PolicyConfig::named(concurrency),
+            ..GcConfig::default()
         },
     }
 }
@@ -108,23 +103,12 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
 fn array(rng: &mut Rng, devices: u16, policy: &str) -> ArrayConfig {
     let ssd = ssd(rng);
     ArrayConfig {
-        devices,
-        level: Level::Raid0,
-        stripe_unit: PAGE * (1 + rng.below(3)),
-        parity_shares: Vec::new(),
-        queue_depth: None,
-        link_bandwidth: None,
-        small_write: SmallWrite::Fewest,
-        degraded_writes: DegradedWrites::default(),
-        stripe_cache: StripeCacheConfig::default(),
-        knowledge: Knowledge::default(),
-        faults: Faults::default(),
-        coordination: CoordinationConfig {
-            policy: policy.into(),
-            message_latency: SimDuration::ZERO,
-            own: serde_json::Map::new(),
-        },
-        members: vec![MemberConfig { capable: true, ssd }; usize::from(devices)],
+        coordination: CoordinationConfig::of(policy, SimDuration::ZERO),
+        ..ArrayConfig::of(
+            Level::Raid0,
+            PAGE * (1 + rng.below(3)),
+            vec![MemberConfig { capable: true, ssd }; usize::from(devices)],
+        )
     }
 }
 

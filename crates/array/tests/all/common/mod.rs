@@ -2,17 +2,11 @@
 
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::payload::Payload;
-use harmonia_array::{
-    Array, ArrayConfig, CoordinationConfig, DegradedWrites, Faults, Interface, Knowledge, Level,
-    MemberConfig, SmallWrite, StripeCacheConfig,
-};
+use harmonia_array::{Array, ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig};
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
-use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
-    PolicyConfig, Priority, SsdConfig, Trigger,
-};
+use harmonia_ssd::{Amount, Ftl, FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
 
 /// Bytes of a page of every device here.
@@ -53,28 +47,8 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             order: LinkOrder::Ready,
             queue_depth: None,
         },
-        ftl: FtlConfig {
-            reserved_blocks: Amount::Blocks(reserved),
-            allocation: Allocation::CWDP,
-            allocation_unit: AllocationUnit::Die,
-            frontiers: Frontiers::Shared,
-            priority: Priority::Fifo,
-            multi_plane: false,
-            open_blocks: 2,
-        },
-        gc: GcConfig {
-            domain: Domain::Die,
-            trigger: Trigger::Foreground,
-            hard_threshold: Amount::Blocks(0),
-            soft_threshold: Amount::AboveHard(1),
-            begins_at: BeginsAt::Schedule,
-            stop_threshold: Amount::AboveHard(0),
-            min_victims: 1,
-            victim: "greedy".into(),
-            schedule: "blocking".into(),
-            destination: Destination::Unit,
-            concurrency: PolicyConfig::named("unlimited"),
-        },
+        ftl: FtlConfig { reserved_blocks: Amount::Blocks(reserved), ..FtlConfig::default() },
+        gc: GcConfig { hard_threshold: Amount::Blocks(0), ..GcConfig::default() },
     }
 }
 
@@ -86,23 +60,12 @@ pub fn raid0(ssd: &SsdConfig, members: u16, stripe_unit: u64) -> ArrayConfig {
 /// The same of any level.
 pub fn level(level: Level, ssd: &SsdConfig, members: u16, stripe_unit: u64) -> ArrayConfig {
     ArrayConfig {
-        devices: members,
-        level,
-        stripe_unit,
-        parity_shares: Vec::new(),
-        queue_depth: None,
-        link_bandwidth: None,
-        small_write: SmallWrite::Fewest,
-        degraded_writes: DegradedWrites::default(),
-        stripe_cache: StripeCacheConfig::default(),
-        knowledge: Knowledge::default(),
-        faults: Faults::default(),
-        coordination: CoordinationConfig {
-            policy: "local".into(),
-            message_latency: SimDuration::ZERO,
-            own: serde_json::Map::new(),
-        },
-        members: vec![MemberConfig { capable: true, ssd: ssd.clone() }; usize::from(members)],
+        coordination: CoordinationConfig::of("local", SimDuration::ZERO),
+        ..ArrayConfig::of(
+            level,
+            stripe_unit,
+            vec![MemberConfig { capable: true, ssd: ssd.clone() }; usize::from(members)],
+        )
     }
 }
 

@@ -134,11 +134,10 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
         ),
         degraded_writes: DegradedWrites::default(),
-        coordination: CoordinationConfig {
-            policy: name(rng, coordination::REGISTRY),
-            message_latency: SimDuration(pick(rng, &[0, 0, 3_000, 200_000])),
-            own: serde_json::Map::new(),
-        },
+        coordination: CoordinationConfig::of(
+            &name(rng, coordination::REGISTRY),
+            SimDuration(pick(rng, &[0, 0, 3_000, 200_000])),
+        ),
         members,
     }
 }

@@ -10,8 +10,7 @@ use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, NoProbe, any};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Device, Domain, Frontiers, Ftl, FtlConfig,
-    GcConfig, PolicyConfig, Priority, SsdConfig, SubCompletion, SubRequest, Trigger,
+    AllocationUnit, Amount, Device, Domain, Ftl, FtlConfig, GcConfig, SsdConfig, SubCompletion, SubRequest,
 };
 use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
@@ -51,28 +50,8 @@ pub fn one_die() -> SsdConfig {
             order: LinkOrder::Ready,
             queue_depth: None,
         },
-        ftl: FtlConfig {
-            reserved_blocks: Amount::Blocks(4),
-            allocation: Allocation::CWDP,
-            allocation_unit: AllocationUnit::Die,
-            frontiers: Frontiers::Shared,
-            priority: Priority::Fifo,
-            multi_plane: false,
-            open_blocks: 2,
-        },
-        gc: GcConfig {
-            domain: Domain::Die,
-            trigger: Trigger::Foreground,
-            hard_threshold: Amount::Blocks(1),
-            soft_threshold: Amount::AboveHard(1),
-            begins_at: BeginsAt::Schedule,
-            stop_threshold: Amount::AboveHard(0),
-            min_victims: 1,
-            victim: "greedy".into(),
-            schedule: "blocking".into(),
-            destination: Destination::Unit,
-            concurrency: PolicyConfig::named("unlimited"),
-        },
+        ftl: FtlConfig { reserved_blocks: Amount::Blocks(4), ..FtlConfig::default() },
+        gc: GcConfig { hard_threshold: Amount::Blocks(1), ..GcConfig::default() },
     }
 }
 

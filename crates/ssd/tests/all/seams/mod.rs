@@ -5,8 +5,7 @@ use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
-    Policies, PolicyConfig, Priority, SsdConfig, SubRequest, Trigger,
+    AllocationUnit, Amount, Ftl, FtlConfig, GcConfig, Policies, PolicyConfig, SsdConfig, SubRequest,
 };
 use harmonia_types::{IoCause, Operation, ParityPages, SimDuration};
 
@@ -50,25 +49,13 @@ pub fn config(channels: u32) -> SsdConfig {
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(10),
-            allocation: Allocation::CWDP,
             allocation_unit: AllocationUnit::Plane,
-            frontiers: Frontiers::Shared,
-            priority: Priority::Fifo,
-            multi_plane: false,
-            open_blocks: 2,
+            ..FtlConfig::default()
         },
         gc: GcConfig {
-            domain: Domain::Die,
-            trigger: Trigger::Foreground,
             hard_threshold: Amount::Blocks(2),
             soft_threshold: Amount::Blocks(6),
-            begins_at: BeginsAt::Schedule,
-            stop_threshold: Amount::AboveHard(0),
-            min_victims: 1,
-            victim: "greedy".into(),
-            schedule: "blocking".into(),
-            destination: Destination::Unit,
-            concurrency: PolicyConfig::named("unlimited"),
+            ..GcConfig::default()
         },
     }
 }

@@ -2,18 +2,12 @@
 
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
-use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
-    PolicyConfig, Priority, SsdConfig, Trigger,
-};
+use harmonia_ssd::{Amount, Domain, FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{DeviceId, SimDuration};
 
 use super::PAGE;
 use crate::ArrayConfig;
-use crate::config::{
-    Befalls, CoordinationConfig, Fault, Faults, Knowledge, MemberConfig, Rebuild, SmallWrite,
-    StripeCacheConfig, When,
-};
+use crate::config::{Befalls, CoordinationConfig, Fault, Faults, Knowledge, MemberConfig, Rebuild, When};
 use crate::layout::{Level, Rotation};
 
 /// Requests of a history.
@@ -22,32 +16,14 @@ pub(super) const REQUESTS: u64 = 400;
 fn device(domain: Domain, blocking: bool) -> SsdConfig {
     let flash = presets::find("tiny-test").expect("the preset for tests");
     SsdConfig {
-        preset: flash.name.into(),
-        geometry: flash.geometry.clone(),
-        timing: flash.timing.clone(),
-        link: flash.link.clone(),
-        ftl: FtlConfig {
-            reserved_blocks: Amount::Percent(30.0),
-            allocation: Allocation::CWDP,
-            allocation_unit: AllocationUnit::Die,
-            frontiers: Frontiers::Shared,
-            priority: Priority::Fifo,
-            multi_plane: false,
-            open_blocks: 2,
-        },
+        ftl: FtlConfig { reserved_blocks: Amount::Percent(30.0), ..FtlConfig::default() },
         gc: GcConfig {
             domain,
-            trigger: Trigger::Foreground,
-            hard_threshold: Amount::Percent(5.0),
             soft_threshold: Amount::AboveHard(4),
-            begins_at: BeginsAt::Schedule,
-            stop_threshold: Amount::AboveHard(0),
-            min_victims: 1,
-            victim: "greedy".into(),
             schedule: if blocking { "blocking" } else { "preemptive" }.into(),
-            destination: Destination::Unit,
-            concurrency: PolicyConfig::named("unlimited"),
+            ..GcConfig::default()
         },
+        ..SsdConfig::of(flash)
     }
 }
 
@@ -150,23 +126,12 @@ pub(super) fn config(rng: &mut Rng, (befalls, is_dual): (Befall, bool), seed: u6
     let level =
         if rng.chance(0.3) { Level::Raid4 } else { Level::Raid5(Rotation::ALL[rng.below(6) as usize]) };
     let level = if is_dual { Level::Raid6(Rotation::ALL[(seed % 6) as usize]) } else { level };
+    let stripe_unit = PAGE * (1 + rng.below(3));
     ArrayConfig {
-        devices,
-        level,
-        stripe_unit: PAGE * (1 + rng.below(3)),
         parity_shares: shares(level, devices, rng.below(1 << 20)),
-        queue_depth: None,
-        link_bandwidth: None,
-        small_write: SmallWrite::Fewest,
-        degraded_writes: crate::config::DegradedWrites::default(),
-        stripe_cache: StripeCacheConfig::default(),
         knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
         faults: faults(befalls, seed, devices, &member),
-        coordination: CoordinationConfig {
-            policy: "gaftl".into(),
-            message_latency: SimDuration::from_us(20 * rng.below(2)),
-            own: serde_json::Map::new(),
-        },
-        members: vec![member; usize::from(devices)],
+        coordination: CoordinationConfig::of("gaftl", SimDuration::from_us(20 * rng.below(2))),
+        ..ArrayConfig::of(level, stripe_unit, vec![member; usize::from(devices)])
     }
 }
