@@ -20,6 +20,7 @@ use super::bitmap::Bitmap;
 use super::log::Log;
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::Purpose;
 use super::{Array, ArrayFailure};
 use crate::config::Rebuild;
 use crate::health::Condition;
@@ -416,7 +417,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Work::Scrub { repairs } => self.planner.check(offset, length, repairs),
         };
         match transaction {
-            Some(transaction) => self.begin_own(transaction, number, now),
+            Some(transaction) => self.begin_own(Purpose::Job { step: number }, transaction, now),
             None => {
                 self.count_step(number, now);
                 Ok(())
@@ -431,8 +432,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.work_on(now)
     }
 
-    /// A step is over: what lies below the first one under way is built. Nothing if its job was given up, or if it was a page
-    /// that was written anew.
+    /// A step is over: what lies below the first one under way is built. Nothing if its job was given up.
     fn count_step(&mut self, number: u64, now: SimTime) {
         let Some(background) = self.background.as_deref_mut() else { return };
         let end = background.end;
@@ -526,7 +526,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(background) = self.background.as_deref_mut() {
             background.counters.rewritten_pages += end - first;
         }
-        self.begin_own(transaction, u64::MAX, now)
+        self.begin_own(Purpose::Rewrite, transaction, now)
     }
 
     /// What the array's own work has done so far; `now` counts a job that is under way.

@@ -34,12 +34,13 @@ use harmonia_ssd::probe::Probe;
 use harmonia_types::{Operation, RequestBlame, SimTime};
 
 use super::payload::{Owner, Payload};
-use super::tokens::{NONE, Node};
+use super::states::Purpose;
+use super::tokens::{NONE, Node, Parent};
 use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::config::StripeCacheConfig;
 use crate::layout::Layout;
-use crate::planner::{Plan, PlannedOperation, Refusal, Rows, Transaction, View};
+use crate::planner::{Kind, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
 use crate::stripe_cache::StripeCache;
 
 /// What the stripe cache did.
@@ -85,8 +86,6 @@ enum Stage {
     Reads,
     /// It needs nothing more.
     Writes,
-    /// It is part of another transaction.
-    Merged,
 }
 
 /// A write that is part of another transaction.
@@ -246,7 +245,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether a transaction that holds or waits for its rows is a write of the host that takes entries.
     fn is_cached(&self, handle: u32) -> bool {
         let running = &self.transactions[handle];
-        let is_host_write = running.spec.operation == Operation::Write && running.request != NONE;
+        let is_host_write = running.spec.operation == Operation::Write && running.purpose.request().is_some();
         is_host_write && running.ticket != NONE && self.health.is_whole()
     }
 
@@ -271,7 +270,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         });
         let fits = cache.table.fits(spec.rows);
         if self.payload.is_active() && fits {
-            self.tell_payload(handle, false, |payload, owner| payload.caches(owner));
+            self.tell_payload(Parent::Transaction(handle), |payload, owner| payload.caches(owner));
         }
         if self.reads_first(handle, now) {
             let Some(cache) = self.cache.as_deref_mut().filter(|cache| cache.delays && cache.reading > 0)
@@ -340,7 +339,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         cache.counters.hits += kept.iter().map(|read| read.length / cache.row).sum::<u64>();
         if self.payload.is_active() {
             for read in &kept {
-                self.tell_payload(handle, false, |payload, owner| payload.finds_kept(owner, read));
+                let parent = Parent::Transaction(handle);
+                self.tell_payload(parent, |payload, owner| payload.finds_kept(owner, read));
             }
         }
         if let Some(cache) = self.cache.as_deref_mut() {
@@ -379,14 +379,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
         let stage = cache.stages.remove(&handle);
         cache.parts.remove(&handle);
-        match stage {
-            None | Some(Stage::Merged) => return Ok(()),
-            Some(stage) => {
-                cache.table.release(rows);
-                if stage == Stage::Reads {
-                    self.reads_no_more(now)?;
-                }
-            }
+        let Some(stage) = stage else { return Ok(()) };
+        cache.table.release(rows);
+        if stage == Stage::Reads {
+            self.reads_no_more(now)?;
         }
         while let Some(next) = self.next_with_entries() {
             self.end_delay(next);
@@ -448,16 +444,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn merge(&mut self, handle: u32, other: u32, joined: Transaction) {
         let Array { cache: Some(cache), transactions, requests, payload, .. } = self else { return };
-        let part = |handle: u32| {
-            let Running { request, position, before, .. } = transactions[handle];
-            Part { handle, request, position, before }
+        let part = |handle: u32| match transactions[handle] {
+            Running { purpose: Purpose::Request { request, position }, before, .. } => {
+                Some(Part { handle, request, position, before })
+            }
+            _ => None,
         };
-        let (own, part) = (part(handle), part(other));
+        let (Some(own), Some(part)) = (part(handle), part(other)) else { return };
         cache.parts.entry(handle).or_insert_with(|| vec![own]).push(part);
-        cache.stages.insert(other, Stage::Merged);
+        transactions[other].state.merge();
         cache.counters.merged += 1;
-        let was_full = transactions[handle].spec.tag == 0;
-        if joined.tag == 0 && !was_full {
+        if joined.kind == Kind::Plain && transactions[handle].spec.kind == Kind::Partial {
             cache.counters.rows_filled += joined.rows.count;
         }
         transactions[handle].spec = joined;
@@ -468,12 +465,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// Whether a transaction that has been granted its rows is part of one that is done.
-    pub(super) fn is_merged(&self, handle: u32) -> bool {
-        let stage = self.cache.as_deref().and_then(|cache| cache.stages.get(&handle));
-        stage == Some(&Stage::Merged)
-    }
-
     /// Acknowledges all parts of a transaction; `false` if it has no parts.
     #[cold]
     pub(super) fn acknowledge_merged(&mut self, handle: u32) -> bool {
@@ -481,7 +472,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(parts) = parts else { return false };
         let chain = *self.transactions[handle].host_chain();
         for part in &parts {
-            self.transactions[part.handle].request = NONE;
+            let purpose = &mut self.transactions[part.handle].purpose;
+            *purpose = purpose.answered();
             let chain = part.before.followed_by(&chain);
             if self.requests[part.request].is_acknowledged(part.position, &chain) {
                 self.complete(part.request);

@@ -32,6 +32,8 @@ use harmonia_types::{Bytes, DeviceId, Operation, Phase, SimTime};
 use super::failure::{Mishap, MishapKind};
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::Purpose;
+use super::tokens::Parent;
 use super::{Access, Array, ArrayFailure};
 use crate::coordination::{Delivered, Event};
 use crate::health::Condition;
@@ -87,8 +89,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether a transaction is a step of a copy that is under way.
     pub(super) fn is_copy(&self, transaction: u32) -> bool {
         let running = &self.transactions[transaction];
-        running.is_own
-            && running.step != u64::MAX
+        matches!(running.purpose, Purpose::Job { .. })
             && running.spec.operation == Operation::Write
             && running.spec.member.is_some_and(|member| self.spare_of(member).is_some())
     }
@@ -113,8 +114,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn only_spare(&self, node: u32) -> Option<usize> {
         let node = self.nodes.get(node);
         let spare = self.spare_of(node.operation.device)?;
-        let is_write = node.operation.operation == Operation::Write && !node.is_direct;
-        (is_write && self.is_copy(node.owner)).then_some(spare)
+        let Parent::Transaction(handle) = node.parent else { return None };
+        (node.operation.operation == Operation::Write && self.is_copy(handle)).then_some(spare)
     }
 
     /// What a member is about to be given goes to the spare that it is copied to as well.
@@ -122,7 +123,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn mirror(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(slot) = self.spare_of(self.nodes.get(node).operation.device) else { return Ok(()) };
         let mut twin = *self.nodes.get(node);
-        if twin.operation.operation == Operation::Read || twin.is_direct {
+        if twin.operation.operation == Operation::Read || twin.is_direct() {
             return Ok(());
         }
         self.add_to_step(&mut twin);
@@ -137,7 +138,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// that the spare must have it before it is read.
     pub(super) fn lacks_parked(&self, device: DeviceId) -> bool {
         let Some(slot) = self.spare_of(device).filter(|_| self.nvram.is_some()) else { return false };
-        let goes_back = |&node: &u32| self.transactions[self.nodes.get(node).owner].is_destage;
+        let goes_back = |&node: &u32| self.is_destage(self.nodes.get(node));
         self.nodes.under_way_at(slot).iter().any(goes_back)
     }
 

@@ -26,6 +26,7 @@ use super::copying::Copying;
 use super::messages::Message;
 use super::payload::Payload;
 use super::power::Power;
+use super::states::{Progress, Purpose};
 use super::tokens::Node;
 use super::{Access, Array, ArrayFailure};
 use crate::config::{Befalls, Faults, When};
@@ -275,11 +276,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let token = self.nodes.token(place);
             let node = self.nodes.get_mut(place);
             let (length, couples) = (node.operation.length, std::mem::take(&mut node.couples));
-            node.is_submitted = false;
-            let is_answered = node.is_answered;
-            if is_answered {
+            if node.is_outrun() {
                 self.nodes.release(place);
             } else {
+                node.progress.come_back();
                 self.agenda.push(now, Message::Refused(token, Refusal::Failed));
             }
             self.is_done_with(index, length, couples, now);
@@ -366,10 +366,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(fate) = self.fate.as_deref_mut().filter(|fate| fate.config.page_errors > 0.0) else {
             return;
         };
-        if node.operation.operation != Operation::Read || node.is_direct || node.refused > 0 {
+        if node.operation.operation != Operation::Read || node.is_direct() || node.refused > 0 {
             return;
         }
-        if self.transactions[node.owner].spec.tag == super::log::REPLAY {
+        if self.transactions[node.transaction()].purpose == Purpose::Replay {
             return;
         }
         let size = self.page_size;
@@ -388,13 +388,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let mut piece = Node { before: super::tokens::NONE, ..*node };
             (piece.operation.offset, piece.operation.length) = (offset, length);
             if self.payload.is_active() {
-                self.tell_payload(node.owner, false, |payload, owner| {
+                self.tell_payload(node.parent, |payload, owner| {
                     payload.finds_unreadable(owner, &piece.planned(), done.token);
                 });
             }
             self.add_to_step(&mut piece);
             piece.before = self.nodes.keep_before(chain);
-            piece.is_submitted = false;
+            piece.progress = Progress::Begun;
             let place = self.nodes.insert(piece);
             let token = self.nodes.token(place);
             self.agenda.push(done.finish.max(self.latest), Message::Refused(token, Refusal::Unreadable));

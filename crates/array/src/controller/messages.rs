@@ -201,7 +201,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::NextStep(transaction) => self.next_step(transaction, now)?,
             Message::End(transaction) => self.end(transaction, now)?,
             Message::Refused(token, refusal) => {
-                if let Some(node) = self.nodes.take(token) {
+                // What has been answered otherwise at this moment is not refused any more.
+                if let Some(node) = self.nodes.take(token).filter(|node| !node.is_outrun()) {
                     // A reserved member may have failed at the same moment: nothing waits for its successor.
                     let has_failed = self.access[node.operation.device.index()] == Access::Failed;
                     let refusal = if has_failed { Refusal::Failed } else { refusal };
@@ -219,7 +220,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Served(token) => {
                 if let Some(node) = self.nodes.take(token) {
                     if self.payload.is_active() {
-                        self.tell_payload(node.owner, false, |payload, owner| {
+                        self.tell_payload(node.parent, |payload, owner| {
                             payload.done(owner, &node.planned(), token);
                         });
                     }

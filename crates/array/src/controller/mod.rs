@@ -9,6 +9,7 @@
 //! * `ahead`: members that run ahead of one another, each through the operations of many requests;
 //! * `horizon`: how far, where a coordinator hears of members;
 //! * `transactions`: locked, planned, step by step, chains of blame;
+//! * `states`: whose work a transaction is, and how far it and its operations are;
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
@@ -82,6 +83,7 @@ mod power;
 mod refusals;
 mod requests;
 mod standing_in;
+mod states;
 mod tidying;
 mod tokens;
 mod transactions;

@@ -33,6 +33,7 @@ use super::locks::RowLocks;
 use super::messages::Message;
 use super::payload::Payload;
 use super::requests::RequestState;
+use super::states::Purpose;
 use super::tokens::NONE;
 use super::transactions::Running;
 use super::{Access, Array, ArrayFailure};
@@ -84,12 +85,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The array starts again: rows that were being written are recovered, then requests are taken up.
     fn restart(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         // What the log says goes before everything else.
-        if self.replay(now)? { Ok(()) } else { self.go_on(now) }
+        if self.replay(now)? { Ok(()) } else { self.take_up_again(now) }
     }
 
     /// No row is torn any more, or what recovers them runs beside the requests.
     #[cold]
-    pub(super) fn go_on(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn take_up_again(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         if self.log.is_some() {
             self.planner.is_synced_to(None);
         }
@@ -188,7 +189,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// What is not in NVRAM is forgotten.
     fn forget_everything(&mut self, now: SimTime) {
-        for running in self.transactions.iter().filter(|running| !running.is_destage) {
+        for running in self.transactions.iter().filter(|running| running.purpose != Purpose::Destage) {
             self.planner.is_cut_short(&running.spec, running.may_have_written());
         }
         if self.payload.is_active() {

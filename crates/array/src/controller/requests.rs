@@ -6,7 +6,7 @@ use harmonia_types::{Completion, GcWait, HostRequest, Operation, RequestBlame, S
 
 use super::messages::Message;
 use super::payload::Payload;
-use super::tokens::{NONE, Node};
+use super::tokens::{NONE, Node, Parent};
 use super::transactions::{Chain, in_step};
 use super::{Array, ArrayFailure};
 use crate::coordination::Event;
@@ -137,13 +137,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let look = looking!(self, now);
         let view = viewing!(self, look);
         self.planner.plan(now, &whole(&request), &view, &mut plan);
-        let owner = self.requests.insert(RequestState::new(request, plan.operations().len(), now));
+        let request = self.requests.insert(RequestState::new(request, plan.operations().len(), now));
         if plan.operations().is_empty() {
-            self.complete(owner);
+            self.complete(request);
         }
         let mut result = Ok(());
         for (index, &operation) in (0..).zip(plan.operations()) {
-            let node = self.nodes.insert(Node { is_direct: true, ..in_step(owner, index, operation) });
+            let node = self.nodes.insert(in_step(Parent::Request(request), index, operation));
             result = self.submit_node(node, now);
             if result.is_err() {
                 break;
@@ -155,10 +155,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A member is done with an operation that belongs to its request directly.
     #[inline]
-    pub(super) fn direct_is_done(&mut self, node: &Node, done: &SubCompletion) {
+    pub(super) fn direct_is_done(&mut self, request: u32, node: &Node, done: &SubCompletion) {
         let depth_wait =
             if node.before == NONE { 0 } else { self.nodes.take_before(node.before).blame.depth_wait };
-        let state = &mut self.requests[node.owner];
+        let state = &mut self.requests[request];
         state.met_gc |= done.met_gc;
         if done.finish > state.finish || (done.finish == state.finish && node.index < state.last) {
             state.finish = done.finish;
@@ -170,7 +170,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         state.remaining -= 1;
         if state.remaining == 0 {
-            self.complete(node.owner);
+            self.complete(request);
         }
     }
 

@@ -31,7 +31,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             };
             let (offset, length) = (whole.operation.offset, whole.operation.length);
             let (device, mut end) = all.place(whole.role, offset);
-            let goes_back = !whole.is_direct && self.transactions[whole.owner].is_destage;
+            let goes_back = self.is_destage(&whole);
             if goes_back {
                 end = end.min(self.end_of_unit(offset));
             }

@@ -16,11 +16,9 @@ use harmonia_types::{DeviceId, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::Purpose;
 use super::{Access, Array, ArrayFailure};
 use crate::planner::View;
-
-/// The number of a step that tidies up; rebuilding and scrubbing count theirs from 0.
-pub(super) const TIDYING: u64 = u64::MAX - 1;
 
 /// What has been promised, and what goes on in idle time.
 #[derive(Debug, Clone)]
@@ -79,7 +77,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let view = viewing!(self, look);
         let Some(transaction) = self.planner.tidy(&view) else { return Ok(()) };
         tidying.is_under_way = true;
-        self.begin_own(transaction, TIDYING, now)
+        self.begin_own(Purpose::Tidying, transaction, now)
     }
 
     /// A transaction of idle time is done.

@@ -67,10 +67,10 @@ mod tests;
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
 
 use super::missing::Counted;
-use super::parity::{AROUND, CHECK, ParityPlanner, RESTORE};
+use super::parity::ParityPlanner;
 use super::{
-    Answer, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters,
-    Refusal, Rows, Transaction, View, join,
+    Answer, Kind, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, PlannerCounters,
+    ReadCounters, Refusal, Rows, Tag, Transaction, View, join,
 };
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
@@ -80,10 +80,10 @@ use dual::{Holders, Parities};
 use migration::Migrating;
 pub(crate) use stripe_map::MOST_MEMBERS;
 
-/// The tag of a write that brings a unit home; see those of `parity`.
-const HOMECOMING: u64 = 16;
+/// The tag of a write that brings a unit home.
+const HOMECOMING: Tag = Tag::of(1);
 /// The tag of a write that puts a row back as the layout has it.
-const RETURN: u64 = 17;
+const RETURN: Tag = Tag::of(2);
 
 /// Plans RAID-4, RAID-5 and RAID-6 with rows of units that may lie away from home.
 #[derive(Clone)]
@@ -262,7 +262,7 @@ impl GaftlPlanner {
     fn split_displaced(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>) {
         let before = into.len();
         self.inner.split(&HostRequest { operation: Operation::Write, ..*request }, view, into);
-        into[before..].iter_mut().for_each(|rows| (rows.operation, rows.tag) = (Operation::Read, AROUND));
+        into[before..].iter_mut().for_each(Transaction::read_around);
     }
 
     fn begin_step(&mut self) {
@@ -414,14 +414,16 @@ impl Planner for GaftlPlanner {
     }
 
     fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { operation, rows, tag, .. } = *transaction;
+        let Transaction { operation, rows, kind, tag, .. } = *transaction;
         if self.may_fail && operation == Operation::Write && rows.count > 0 {
             self.remember(rows);
         }
         match operation {
-            Operation::Write if tag == HOMECOMING => self.bring_home(transaction, view, plan),
-            Operation::Write if tag == RETURN => self.put_back(transaction, view, plan),
-            Operation::Write if tag == RESTORE => {
+            Operation::Write if kind == Kind::Tidy && tag == HOMECOMING => {
+                self.bring_home(transaction, view, plan);
+            }
+            Operation::Write if kind == Kind::Tidy => self.put_back(transaction, view, plan),
+            Operation::Write if kind == Kind::Restore => {
                 if self.restores(transaction) {
                     self.counting(transaction, |planner| planner.restore_rows(transaction, view, plan));
                 } else {
@@ -431,7 +433,7 @@ impl Planner for GaftlPlanner {
             Operation::Write if rows.count > 0 && self.concerns(transaction, view) => {
                 self.counting(transaction, |planner| planner.write(transaction, view, plan));
             }
-            Operation::Read if tag != CHECK && self.is_away(rows) => {
+            Operation::Read if kind != Kind::Check && self.is_away(rows) => {
                 self.counting(transaction, |planner| planner.read(transaction, view, plan));
             }
             Operation::Trim if self.displaced.has(rows) => {
@@ -480,7 +482,7 @@ impl Planner for GaftlPlanner {
         }
         let whole = Transaction::unlocked(Operation::Write, self.logical(row, unit), self.row);
         let rows = Rows { first: row, count: 1 };
-        Some(Transaction { rows, units: (unit, unit), tag: HOMECOMING, ..whole })
+        Some(Transaction { rows, units: (unit, unit), kind: Kind::Tidy, tag: HOMECOMING, ..whole })
     }
 
     fn done(&mut self, now: SimTime, transaction: &Transaction) {

@@ -34,8 +34,8 @@ use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration
 use super::missing::{Missing, Unreadable};
 use super::resync::Unsynced;
 use super::{
-    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Transaction,
-    View, flush, join, waits_or_parks,
+    Answer, Dodge, Kind, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Tag,
+    Transaction, View, flush, join, waits_or_parks,
 };
 use crate::layout::{Layout, Mirrored};
 
@@ -56,21 +56,9 @@ pub struct MirroredPlanner {
     last: Vec<u32>,
 }
 
-/// The tag of a read of what a member holds from its other copies.
-const OTHER_COPY: u64 = 1;
-/// The tag of a write of what a member is to hold, from its other copies.
-const RESTORE: u64 = 2;
-/// The tag of a read that compares all copies.
-const CHECK: u64 = 4;
-/// The tag of a write that makes copies agree after a loss of power.
-const RESYNC: u64 = 6;
-
-/// From this bit on the tag of a read says which copies cannot be read.
-const GONE: u32 = 3;
-
-/// The bit of a copy that cannot be read.
+/// The bit of a copy that cannot be read. The tag of a read has one for each.
 const fn gone(copy: usize) -> u64 {
-    1 << GONE << copy
+    1 << copy
 }
 
 impl MirroredPlanner {
@@ -107,7 +95,7 @@ impl MirroredPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) {
-        if !view.health.is_whole() || transaction.tag >= gone(0) {
+        if !view.health.is_whole() || transaction.tag != Tag::default() {
             return self.range_without_missing(transaction, (offset, length), except, view, plan);
         }
         let MirroredPlanner { layout, planned, dodge, counters, page, .. } = self;
@@ -158,8 +146,9 @@ impl MirroredPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) {
+        let unreadable = transaction.tag.read(self);
         let MirroredPlanner { layout, planned, dodge, counters, page, losses, .. } = self;
-        let Transaction { operation, tag, .. } = *transaction;
+        let operation = transaction.operation;
         let avoids = dodge.avoid().is_some();
         let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
         let fast_fail = match operation {
@@ -178,7 +167,7 @@ impl MirroredPlanner {
                         if avoids { view.left(device, offset, length) } else { None }
                     };
                     let is_held = |copy: usize, &(device, offset): &(DeviceId, Bytes), length| {
-                        tag & gone(copy) == 0 && view.health.holds(device, offset + length)
+                        unreadable & gone(copy) == 0 && view.health.holds(device, offset + length)
                     };
                     let has_copy =
                         places.iter().enumerate().any(|(copy, place)| is_held(copy, place, length));
@@ -197,7 +186,7 @@ impl MirroredPlanner {
                             return;
                         };
                         // Pages that a second copy cannot bring either have been counted.
-                        if (tag >> GONE).count_ones() == 1 {
+                        if unreadable.count_ones() == 1 {
                             losses.rebuilt_pages += length.div_ceil(*page);
                         }
                         if avoids {
@@ -224,18 +213,18 @@ impl MirroredPlanner {
 
     /// Plans the data that lies on a range of a member.
     fn pinned(&mut self, transaction: &Transaction, member: DeviceId, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { offset, length, tag, .. } = *transaction;
-        let except = (tag & OTHER_COPY != 0).then_some(member);
+        let Transaction { offset, length, kind, .. } = *transaction;
+        let except = (kind == Kind::Around).then_some(member);
         let whole = self.whole.clone();
         whole.pinned(member, offset, length, |offset, length| {
             self.range(transaction, (offset, length), except, view, plan);
         });
     }
 
-    /// Whether any copy of what a read wants can be had sooner than after `left`; `tag` says which are gone.
+    /// Whether any copy of what a read wants can be had sooner than after `left`; bits say which cannot be read.
     fn is_elsewhere(
         &self,
-        tag: u64,
+        unreadable: u64,
         operation: &PlannedOperation,
         left: SimDuration,
         view: &View<'_>,
@@ -245,7 +234,7 @@ impl MirroredPlanner {
             self.layout.split(offset, length, |places, length| {
                 let others = places.iter().enumerate().filter(|&(copy, place)| {
                     place.0 != operation.device
-                        && tag & gone(copy) == 0
+                        && unreadable & gone(copy) == 0
                         && view.health.holds(place.0, place.1 + length)
                 });
                 let waits = others.map(|(_, place)| view.left(place.0, place.1, length).unwrap_or_default());
@@ -255,10 +244,11 @@ impl MirroredPlanner {
         is_sooner
     }
 
-    /// The same read from other copies; `tag` says which are gone.
-    fn other_copies(tag: u64, operation: &PlannedOperation) -> Transaction {
+    /// The same read from other copies; bits say which cannot be read.
+    fn other_copies(unreadable: u64, operation: &PlannedOperation) -> Transaction {
         let whole = Transaction::unlocked(Operation::Read, operation.offset, operation.length);
-        Transaction { member: Some(operation.device), tag: OTHER_COPY | tag, ..whole }
+        let (kind, tag) = (Kind::Around, Tag::of(unreadable));
+        Transaction { member: Some(operation.device), kind, tag, ..whole }
     }
 
     /// Which copy of its page a member holds at an offset.
@@ -395,21 +385,21 @@ impl MirroredPlanner {
         patch: &mut Plan,
     ) -> Answer {
         let PlannedOperation { device, offset, length, .. } = *operation;
-        match (operation.operation, transaction.tag) {
-            (Operation::Read, CHECK) => {}
-            (Operation::Read, RESYNC) => {
+        match (operation.operation, transaction.kind) {
+            (Operation::Read, Kind::Check) => {}
+            (Operation::Read, Kind::Resync) => {
                 self.unreadable.note(transaction.rows, operation);
                 return Answer::Replan(transaction.rows);
             }
-            (Operation::Read, RESTORE) => {
+            (Operation::Read, Kind::Restore) => {
                 self.unreadable.note(transaction.rows, operation);
                 return self.read_another_copy(transaction, operation, view, patch);
             }
-            (Operation::Read, tag) => {
-                let tag = tag & !OTHER_COPY | gone(self.copy_at(device, offset));
-                return Answer::Instead(Self::other_copies(tag, operation));
+            (Operation::Read, _) => {
+                let unreadable = transaction.tag.read(self) | gone(self.copy_at(device, offset));
+                return Answer::Instead(Self::other_copies(unreadable, operation));
             }
-            (Operation::Write, tag) if !matches!(tag, RESTORE | RESYNC) => {
+            (Operation::Write, kind) if !matches!(kind, Kind::Restore | Kind::Resync) => {
                 let mut lost = 0;
                 self.whole.pinned(device, offset, length, |logical, length| {
                     self.layout.split(logical, length, |places, length| {
@@ -489,12 +479,12 @@ impl Planner for MirroredPlanner {
     }
 
     fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { operation, offset, length, member, tag, .. } = *transaction;
+        let Transaction { operation, offset, length, member, kind, .. } = *transaction;
         match member {
             _ if operation == Operation::Flush => flush(self.whole.members(), plan),
-            _ if tag == RESTORE => self.restore_range(transaction, view, plan),
-            None if tag == RESYNC => self.resync(transaction, view, plan),
-            None if tag == CHECK => self.read_all(transaction, view, plan),
+            _ if kind == Kind::Restore => self.restore_range(transaction, view, plan),
+            None if kind == Kind::Resync => self.resync(transaction, view, plan),
+            None if kind == Kind::Check => self.read_all(transaction, view, plan),
             None => self.range(transaction, (offset, length), None, view, plan),
             Some(member) => self.pinned(transaction, member, view, plan),
         }
@@ -510,7 +500,7 @@ impl Planner for MirroredPlanner {
         view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
-        let tag = transaction.tag;
+        let unreadable = transaction.tag.read(self);
         let left = match refusal {
             Refusal::Busy(left) => left.max(SimDuration(1)),
             Refusal::Reserved => SimDuration(u64::MAX),
@@ -518,12 +508,12 @@ impl Planner for MirroredPlanner {
                 return self.on_missing(transaction, operation, view, patch);
             }
         };
-        if matches!(tag, RESTORE | CHECK | RESYNC) {
+        if matches!(transaction.kind, Kind::Restore | Kind::Check | Kind::Resync) {
             return Answer::Wait;
         }
-        if operation.operation == Operation::Read && self.is_elsewhere(tag, operation, left, view) {
+        if operation.operation == Operation::Read && self.is_elsewhere(unreadable, operation, left, view) {
             self.counters.rebuilt_pages += operation.length.div_ceil(self.page);
-            return Answer::Instead(Self::other_copies(tag, operation));
+            return Answer::Instead(Self::other_copies(unreadable, operation));
         }
         if operation.operation == Operation::Read {
             self.counters.waited_pages += operation.length.div_ceil(self.page);
@@ -539,7 +529,7 @@ impl Planner for MirroredPlanner {
         let length = length.min(self.held(member).saturating_sub(offset));
         let rows = self.rows_around(|visit| self.whole.pinned(member, offset, length, visit))?;
         let whole = Transaction::unlocked(Operation::Write, offset, length);
-        Some(Transaction { rows, member: Some(member), tag: RESTORE, ..whole })
+        Some(Transaction { rows, member: Some(member), kind: Kind::Restore, ..whole })
     }
 
     fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
@@ -548,7 +538,7 @@ impl Planner for MirroredPlanner {
             self.first_copies(offset, length, |logical, _, length| visit(logical, length));
         })?;
         let whole = Transaction::unlocked(Operation::Read, offset, length);
-        Some(Transaction { rows, tag: CHECK, ..whole })
+        Some(Transaction { rows, kind: Kind::Check, ..whole })
     }
 
     fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
@@ -556,7 +546,7 @@ impl Planner for MirroredPlanner {
     }
 
     fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
-        if writes && !matches!(transaction.tag, RESTORE | RESYNC) {
+        if writes && !matches!(transaction.kind, Kind::Restore | Kind::Resync) {
             self.unsynced.cut_short(transaction.rows);
         }
         self.unreadable.forget(transaction.rows);

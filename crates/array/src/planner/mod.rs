@@ -313,8 +313,10 @@ pub struct Transaction {
     pub member: Option<DeviceId>,
     /// First and last data unit that a parity write touches in each of its rows.
     pub units: (u16, u16),
-    /// For the planner alone.
-    pub tag: u64,
+    /// What it does there.
+    pub kind: Kind,
+    /// What its planner noted down about it.
+    pub tag: Tag,
     /// How often it has been planned anew.
     pub attempt: u16,
 }
@@ -323,7 +325,49 @@ impl Transaction {
     /// A transaction for a range that holds no rows.
     pub fn unlocked(operation: Operation, offset: Bytes, length: Bytes) -> Self {
         let (rows, member) = (Rows::NONE, None);
-        Transaction { operation, rows, offset, length, member, units: (0, 0), tag: 0, attempt: 0 }
+        let (kind, tag) = (Kind::Plain, Tag::default());
+        Transaction { operation, rows, offset, length, member, units: (0, 0), kind, tag, attempt: 0 }
+    }
+
+    /// A write of rows becomes a read of the same rows around members.
+    fn read_around(&mut self) {
+        (self.operation, self.kind, self.tag) = (Operation::Read, Kind::Around, Tag::default());
+    }
+}
+
+/// What a transaction does, for everybody to see.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// What a request asks for, without anything to be read first: reads, discards, flushes, copies, rows written whole.
+    #[default]
+    Plain,
+    /// Rows are written in part, so that what their parity is made of is read first.
+    Partial,
+    /// What some members hold is read from others, because the first ones collect, are missing or are late.
+    Around,
+    /// All that members hold is read and compared.
+    Check,
+    /// What a member is to hold is written, from what the others hold.
+    Restore,
+    /// Rows or copies that need not agree after a loss of power are written so that they do.
+    Resync,
+    /// What lies elsewhere goes back to where the layout has it, in idle time.
+    Tidy,
+}
+
+/// What a planner notes down about a transaction, for itself: only a planner can [read](Tag::read) it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tag(u64);
+
+impl Tag {
+    /// A note whose meaning the planner knows that makes it.
+    pub const fn of(note: u64) -> Self {
+        Tag(note)
+    }
+
+    /// The note. Whoever reads it shows the planner that it is: a controller has none but a `dyn Planner`, which will not do.
+    pub fn read(self, _by: &impl Planner) -> u64 {
+        self.0
     }
 }
 

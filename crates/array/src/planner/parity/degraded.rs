@@ -57,11 +57,11 @@
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
 use super::declustered::Walk;
-use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, RESYNC, WITHOUT};
+use super::{Method, ParityPlanner, Piece, WITHOUT};
 use crate::config::{DegradedWrites, SmallWrite};
 use crate::layout::Unit;
 use crate::planner::missing::Missing;
-use crate::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Transaction, View, join};
+use crate::planner::{Answer, Kind, Plan, PlannedOperation, Planner, Refusal, Transaction, View, join};
 
 /// How the parity of rows is made of which something is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,19 +93,19 @@ impl ParityPlanner {
         let holds_rows = transaction.rows.count > 0;
         match (operation.operation, transaction.operation) {
             (Operation::Write, _) => {
-                if transaction.tag != RESTORE {
+                if transaction.kind != Kind::Restore {
                     self.count_unwritten(device, (offset, offset + length), view);
                 }
                 Answer::Patch
             }
-            (Operation::Read, Operation::Write) if transaction.tag == RESYNC => {
+            (Operation::Read, Operation::Write) if transaction.kind == Kind::Resync => {
                 if refusal == Refusal::Failed {
                     return Answer::Replan(transaction.rows);
                 }
                 patch.push(*operation);
                 Answer::Patch
             }
-            (Operation::Read, _) if self.around.is_none() || transaction.tag == CHECK => Answer::Patch,
+            (Operation::Read, _) if self.around.is_none() || transaction.kind == Kind::Check => Answer::Patch,
             (Operation::Read, Operation::Read) if !holds_rows => {
                 Answer::Instead(Transaction { tag: WITHOUT, ..self.without(operation) })
             }
@@ -159,7 +159,7 @@ impl ParityPlanner {
             if now.unread_pages > 0 {
                 patch.clear();
             }
-        } else if transaction.tag == RESTORE {
+        } else if transaction.kind == Kind::Restore {
             let could = self.can_restore(transaction, piece, view);
             self.unreadable.note(transaction.rows, operation);
             if !self.read_to_restore(transaction, piece, view, patch) && could {

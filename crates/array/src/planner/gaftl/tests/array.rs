@@ -20,7 +20,7 @@ use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
-use super::super::{GaftlPlanner, HOMECOMING, RETURN};
+use super::super::GaftlPlanner;
 use super::copies::Copies;
 use super::drawn::{Befall, REQUESTS, config};
 use super::sum::{Sum, says};
@@ -31,9 +31,9 @@ use crate::controller::{Array, MishapKind, Parts};
 use crate::coordination::{Parameters, REGISTRY};
 use crate::health::Condition;
 use crate::layout::{Layout, Parity, Unit};
-use crate::planner::parity::{ParityPlanner, RESTORE};
+use crate::planner::parity::ParityPlanner;
 use crate::planner::{
-    Answer, Dodge, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, Refusal, Rows,
+    Answer, Dodge, Kind, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, Refusal, Rows,
     Transaction, View,
 };
 use crate::{AgeingPlan, age};
@@ -186,7 +186,7 @@ impl Shared {
     /// Takes note of what a plan is to leave behind.
     fn note(&mut self, of: &Transaction, plan: &Plan) {
         let mut run = Run { units: self.units_of(of), ..Run::default() };
-        if of.operation == Operation::Write && ![HOMECOMING, RETURN, RESTORE].contains(&of.tag) {
+        if of.operation == Operation::Write && !matches!(of.kind, Kind::Tidy | Kind::Restore) {
             for &place in &run.units {
                 if of.attempt == 0 {
                     self.symbols += 1;
@@ -196,7 +196,7 @@ impl Shared {
             }
         }
         let writes = plan.operations().iter().filter(|operation| operation.operation == Operation::Write);
-        if of.tag == RESTORE && of.operation == Operation::Write {
+        if of.kind == Kind::Restore && of.operation == Operation::Write {
             run.units.clear();
             run.places = writes.flat_map(rows_of).map(|place| (place, self.ideal(place))).collect();
             self.planned = Some((*of, run));
@@ -481,7 +481,7 @@ impl Payload for Watched {
                 }
             }
             Operation::Write => {
-                if of.transaction.tag != RESTORE {
+                if of.transaction.kind != Kind::Restore {
                     shared.idealise(of.transaction, &run);
                 }
                 for place in &run.units {
