@@ -40,7 +40,7 @@ use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::config::StripeCacheConfig;
 use crate::layout::Layout;
-use crate::planner::{Kind, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
+use crate::planner::{Kind, Plan, PlannedOperation, Refusal, Rows, Transaction};
 use crate::stripe_cache::StripeCache;
 
 /// What the stripe cache did.
@@ -239,14 +239,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Whether entries may keep what rows hold: nothing is missing, and parity is known to agree.
     pub(super) fn is_sound(&self) -> bool {
-        self.health.is_whole() && !self.is_resyncing()
+        self.members.health.is_whole() && !self.is_resyncing()
     }
 
     /// Whether a transaction that holds or waits for its rows is a write of the host that takes entries.
     fn is_cached(&self, handle: u32) -> bool {
         let running = &self.transactions[handle];
         let is_host_write = running.spec.operation == Operation::Write && running.purpose.request().is_some();
-        is_host_write && running.ticket != NONE && self.health.is_whole()
+        is_host_write && running.ticket != NONE && self.members.health.is_whole()
     }
 
     /// A write is not planned yet, so others can join it.
@@ -275,27 +275,27 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.reads_first(handle, now) {
             let Some(cache) = self.cache.as_deref_mut().filter(|cache| cache.delays && cache.reading > 0)
             else {
-                return self.go(handle, now);
+                return self.plan_with_entries(handle, now);
             };
             cache.delayed.push(handle);
             cache.counters.delays += 1;
             self.put_off(handle, Stage::Delayed);
             return Ok(());
         }
-        self.go(handle, now)
+        self.plan_with_entries(handle, now)
     }
 
     /// Whether a write that has entries would have to read first if it were planned now.
     fn reads_first(&mut self, handle: u32, now: SimTime) -> bool {
         let spec = self.transactions[handle].spec;
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
         let Some(cache) = self.cache.as_deref() else { return false };
-        self.planner.has_pre_reads(&spec, &view, &cache.table)
+        self.planner.uses_cache().is_some_and(|planner| planner.has_pre_reads(&spec, &view, &cache.table))
     }
 
     /// A write that has entries is planned.
-    fn go(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    fn plan_with_entries(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Array { cache: Some(cache), transactions, .. } = self else { return Ok(()) };
         cache.stages.insert(handle, Stage::Writes);
         let before = &mut transactions[handle].before;
@@ -368,7 +368,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         for handle in std::mem::take(&mut cache.delayed) {
             self.end_delay(handle);
-            self.go(handle, now)?;
+            self.plan_with_entries(handle, now)?;
         }
         Ok(())
     }
@@ -422,7 +422,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 cache.delayed.retain(|&delayed| delayed != holder);
             }
             self.end_delay(holder);
-            return self.go(holder, now);
+            return self.plan_with_entries(holder, now);
         }
         Ok(())
     }
@@ -434,8 +434,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (mut ticket, mut count) = (self.transactions[last].ticket, 0);
         while let Some((next, other)) = self.locks.next_in_line(ticket) {
             let specs = (self.transactions[handle].spec, self.transactions[other].spec);
-            let joined = if self.is_cached(other) { self.planner.join(&specs.0, &specs.1) } else { None };
-            let Some(joined) = joined else { break };
+            let planner = if self.is_cached(other) { self.planner.uses_cache() } else { None };
+            let Some(joined) = planner.and_then(|planner| planner.join(&specs.0, &specs.1)) else { break };
             self.merge(handle, other, joined);
             (ticket, count) = (next, count + 1);
         }

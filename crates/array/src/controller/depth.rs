@@ -154,7 +154,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Gives an operation to the device in a slot, or has it wait until there is room.
     #[cold]
     pub(super) fn line_up(&mut self, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
-        let most = self.devices[slot].queue_depth();
+        let most = self.members.devices[slot].queue_depth();
         let Some(depth) = self.depth.as_deref_mut() else { return self.give(slot, sub, now) };
         if depth.enter(slot, most) {
             return self.give(slot, sub, now);
@@ -192,7 +192,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             depth.leave(now);
         }
         loop {
-            let devices = &self.devices;
+            let devices = &self.members.devices;
             let next = |depth: &mut Depth| depth.next(|slot| devices[slot].queue_depth());
             let Some((slot, Waiting { sub, since, .. })) = self.depth.as_deref_mut().and_then(next) else {
                 return Ok(());

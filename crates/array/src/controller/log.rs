@@ -13,8 +13,8 @@
 //!   taken at the head and given back at the tail, around and around. After a power loss everything is written again.
 //! * *partial parity log* (RAID-5): a header and the sum of the units that are not written go to the member that holds parity,
 //!   to an area behind all stripes. A row that is written as a whole has nothing but the header. After a power loss the
-//!   units that were being written are read, and parity is that sum and they. Where one of them is missing nothing is done, as in md:
-//!   what was being written of that unit may then hold anything.
+//!   units that were being written are read, and added to that sum they make parity. Where one of these units is missing, nothing
+//!   is done, as in md: what was being written of it may hold anything.
 //!
 //! A discard is logged as its header and discarded again. A log without room makes writers wait, the first to come first.
 //!

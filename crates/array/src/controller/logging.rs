@@ -8,7 +8,7 @@ use super::messages::Message;
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::Node;
-use super::transactions::Running;
+use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::planner::{Plan, PlannedOperation, Refusal, Transaction};
 
@@ -42,7 +42,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let is_write = |operation: &PlannedOperation| operation.operation != Operation::Read;
         let Some(place) = plan.operations().iter().position(is_write) else { return false };
         let writes = plan.operations()[place..].to_vec();
-        let operations = log.operations(&spec, &writes, &self.health);
+        let operations = log.operations(&spec, &writes, &self.members.health);
         if operations.is_empty() {
             return false;
         }
@@ -58,8 +58,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     pub(super) fn plan_replay(&mut self, handle: u32, plan: &mut Plan) {
         let number = self.transactions[handle].log;
-        let Array { log: Some(log), health, .. } = self else { return };
-        log.plan_replay(number, health, plan);
+        let Array { log: Some(log), members, .. } = self else { return };
+        log.plan_replay(number, &members.health, plan);
         if self.payload.is_active()
             && let Some(entry) = log.entries.get(&number)
         {
@@ -187,7 +187,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         for &(number, spec) in &entries {
             let spec = Transaction { operation: Operation::Write, ..spec };
-            self.begin_replay(spec, number, now)?;
+            let mut replay = Running::new(Purpose::Replay, spec, Chain::from(now));
+            replay.log = number;
+            self.begin_after(replay, now)?;
         }
         Ok(!entries.is_empty())
     }

@@ -66,9 +66,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Plans to write them.
     pub(super) fn plan_marks(&mut self, plan: &mut Plan) {
-        let members = self.delivered.len() as u16;
+        let members = self.members.delivered.len() as u16;
         if let Some(bitmap) = self.bitmap.as_deref_mut() {
-            bitmap.plan(&self.health, members, plan);
+            bitmap.plan(&self.members.health, members, plan);
         }
     }
 
@@ -122,7 +122,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Arranges the next pass, if there is anything to clear.
     pub(super) fn arrange_pass(&mut self, now: SimTime) {
-        let is_whole = self.health.is_whole();
+        let is_whole = self.members.health.is_whole();
         let Some(bitmap) = self.bitmap.as_deref_mut().filter(|bitmap| !bitmap.has_pass) else { return };
         if is_whole && bitmap.is_untidy() {
             bitmap.has_pass = true;
@@ -132,7 +132,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Clears what nobody has written for a while.
     pub(super) fn pass(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_whole = self.health.is_whole();
+        let is_whole = self.members.health.is_whole();
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
         bitmap.has_pass = false;
         if is_whole {

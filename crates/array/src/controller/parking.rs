@@ -21,7 +21,7 @@ const PAUSE: SimDuration = SimDuration::from_us(50);
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands an operation to its member, or to those who stand in for it.
     pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        match self.health.stand_ins() {
+        match self.members.health.stand_ins() {
             None => self.submit_here(node, now),
             Some(_) => self.submit_in_places(node, now),
         }
@@ -187,7 +187,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Writes back what is parked for a member, as much as may be under way at once.
     pub(super) fn destage(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_open = self.access[device.index()] == Access::Open;
+        let is_open = self.members.access[device.index()] == Access::Open;
         let size = self.page_size;
         let Some(nvram) = self.nvram.as_deref_mut() else { return Ok(()) };
         if nvram.due(device).is_some_and(|due| due <= now) {

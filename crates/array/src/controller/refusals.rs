@@ -67,10 +67,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A member has nothing more to do with an operation.
     pub(super) fn is_done_with(&mut self, device: usize, length: Bytes, couples: bool, at: SimTime) {
-        self.outstanding[device] -= length;
+        self.members.outstanding[device] -= length;
         self.coupled[device] -= u32::from(couples);
-        if device >= self.access.len() {
-            if self.outstanding[device] == 0 {
+        if device >= self.members.access.len() {
+            if self.members.outstanding[device] == 0 {
                 self.agenda.push(at.max(self.latest), Message::Left(device as u16));
             }
         } else if self.is_drained(device) {
@@ -144,7 +144,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Keeps new operations from a member.
     pub(super) fn reserve(&mut self, device: DeviceId, now: SimTime) {
-        if self.access[device.index()] == Access::Open {
+        if self.members.access[device.index()] == Access::Open {
             self.set_access(device, Access::Reserved);
             if self.is_drained(device.index()) {
                 self.agenda.push(now, Message::Drained(device));
@@ -154,7 +154,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A reserved member may be used again, from now on.
     pub(super) fn open(&mut self, device: DeviceId, now: SimTime) {
-        if self.access[device.index()] == Access::Reserved {
+        if self.members.access[device.index()] == Access::Reserved {
             self.set_access(device, Access::Open);
             self.agenda.push(now, Message::Open(device));
         }
@@ -195,7 +195,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let spec = self.transactions[node.transaction()].spec;
         let Some(transaction) = self.planner.hedge(&spec, &node.planned()) else { return Ok(()) };
         let operation = &node.operation;
-        let device = &self.devices[operation.device.index()];
+        let device = &self.members.devices[operation.device.index()];
         let waited = (now - self.begun(&node)).0;
         let collects = device.collection_left_in(operation.offset, operation.length, now).is_some();
         let blame = match collects {
@@ -231,7 +231,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         finish: SimTime,
         blame: &Blame,
     ) {
-        if self.interests.answers && device.index() < self.delivered.len() {
+        if self.interests.answers && device.index() < self.members.delivered.len() {
             let latency = SimDuration(blame.total());
             self.agenda.push(finish.max(self.latest), Message::Answered(device, operation, latency));
         }

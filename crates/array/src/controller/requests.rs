@@ -10,7 +10,7 @@ use super::tokens::{NONE, Node, Parent};
 use super::transactions::{Chain, in_step};
 use super::{Array, ArrayFailure};
 use crate::coordination::Event;
-use crate::planner::{Transaction, View};
+use crate::planner::Transaction;
 
 /// A host request some of whose transactions are not acknowledged.
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.start();
         let now = request.arrival;
         self.latest = self.latest.max(now);
-        if self.fate.is_some() {
+        if self.failures.is_some() {
             self.count_request(now)?;
         }
         if self.interests.arrivals {
@@ -92,7 +92,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.payload.is_active() {
             self.payload.arrives(&request);
         }
-        if self.fate.is_some() && self.holds_until_restart(&request, now) {
+        if self.failures.is_some() && self.holds_until_restart(&request, now) {
             return Ok(());
         }
         self.take_up(request, now)
@@ -105,8 +105,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let mut split = std::mem::take(&mut self.split);
         split.clear();
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
         self.planner.split(&request, &view, &mut split);
         if let Some(log) = &self.log {
             log.cut(&mut split);
@@ -134,8 +134,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn submit_flat(&mut self, request: HostRequest, now: SimTime) -> Result<(), ArrayFailure> {
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
         self.planner.plan(now, &whole(&request), &view, &mut plan);
         let request = self.requests.insert(RequestState::new(request, plan.operations().len(), now));
         if plan.operations().is_empty() {
@@ -189,7 +189,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[inline]
     fn with_name(&self, wait: GcWait) -> GcWait {
         let slot = wait.member.index();
-        if slot < self.delivered.len() { wait } else { GcWait { member: self.number_of(slot), ..wait } }
+        if slot < self.members.delivered.len() {
+            wait
+        } else {
+            GcWait { member: self.number_of(slot), ..wait }
+        }
     }
 
     pub(super) fn complete(&mut self, handle: u32) {
@@ -209,10 +213,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             gc_wait: state.gc_wait.map(|wait| self.with_name(wait)),
         });
         self.requests.release(handle);
-        if let Some(fate) = self.fate.as_deref_mut()
+        if let Some(failures) = self.failures.as_deref_mut()
             && matches!(operation, Operation::Write | Operation::Trim)
         {
-            fate.last_write = fate.last_write.max(Some(finish));
+            failures.last_write = failures.last_write.max(Some(finish));
         }
         if self.background.is_some() && self.requests.live() == 0 {
             // The array's own work may go faster now.

@@ -25,7 +25,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn submit_in_places(&mut self, mut node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         loop {
             let whole = *self.nodes.get(node);
-            let Some(all) = self.health.stand_ins().filter(|_| whole.operation.operation != Operation::Flush)
+            let Some(all) =
+                self.members.health.stand_ins().filter(|_| whole.operation.operation != Operation::Flush)
             else {
                 return self.submit_here(node, now);
             };
@@ -57,7 +58,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn tell_parity(&mut self, node: u32) {
         let Node { operation, .. } = *self.nodes.get(node);
         let row = operation.offset / self.layout.stripe_unit();
-        let holder = self.health.role(operation.device, row).unwrap_or(operation.device);
+        let holder = self.members.health.role(operation.device, row).unwrap_or(operation.device);
         let parity = self.layout.parity_pages(holder, operation.offset, operation.length);
         self.nodes.get_mut(node).operation.parity = parity;
     }

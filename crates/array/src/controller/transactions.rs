@@ -22,7 +22,7 @@ use super::requests::whole;
 use super::states::{Progress, Purpose, State};
 use super::tokens::{NONE, Node, Parent};
 use super::{Access, Array, ArrayFailure};
-use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
+use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction};
 
 /// The operations up to one that finished, and where their time went.
 #[derive(Debug, Clone, Copy, Default)]
@@ -103,6 +103,11 @@ impl Running {
 }
 
 impl Chain {
+    /// Nothing, up to this moment.
+    pub fn from(now: SimTime) -> Chain {
+        Chain { finish: now, ..Chain::default() }
+    }
+
     /// This chain and one more operation.
     #[inline]
     pub fn and(&self, index: u32, finish: SimTime, device: DeviceId, phase: Phase, blame: &Blame) -> Chain {
@@ -169,19 +174,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         spec: Transaction,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        let before = Chain { finish: now, ..Chain::default() };
-        self.begin_after(Running::new(purpose, spec, before), now)
-    }
-
-    /// Begins to write again what an entry of the log says.
-    pub(super) fn begin_replay(
-        &mut self,
-        spec: Transaction,
-        log: u64,
-        now: SimTime,
-    ) -> Result<(), ArrayFailure> {
-        let before = Chain { finish: now, ..Chain::default() };
-        self.begin_after(Running { log, ..Running::new(Purpose::Replay, spec, before) }, now)
+        self.begin_after(Running::new(purpose, spec, Chain::from(now)), now)
     }
 
     /// Transactions under way, waiting ones included.
@@ -208,7 +201,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         position: u32,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        let mut before = Chain { finish: now, ..Chain::default() };
+        let mut before = Chain::from(now);
         let state = &self.requests[request];
         before.blame.restart = state.restart;
         // A flush that had to wait did so for writes of other requests.
@@ -228,13 +221,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Begins to write back what is parked: one operation, yet to be submitted, that may be refused.
     pub(super) fn begin_destage(&mut self, spec: Transaction, now: SimTime) -> u32 {
-        let before = Chain { finish: now, ..Chain::default() };
         let mut running = Running {
             may_be_refused: true,
             pending: 1,
             awaited: 1,
             operations: 1,
-            ..Running::new(Purpose::Destage, spec, before)
+            ..Running::new(Purpose::Destage, spec, Chain::from(now))
         };
         running.state.begin_step();
         self.transactions.insert(running)
@@ -265,8 +257,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if running.purpose.is_own() || self.cache.is_some() {
             self.plan_own_or_cached(handle, now, &mut plan);
         } else {
-            let look = looking!(self, now);
-            let view = viewing!(self, look);
+            let look = self.members.look(self.nvram.as_deref(), now);
+            let view = self.members.view(&look);
             self.planner.plan(now, &spec, &view, &mut plan);
         }
         let is_logged_first = self.log.is_some() && self.log_first(handle, &mut plan);
@@ -320,8 +312,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn plan_own_or_cached(&mut self, handle: u32, now: SimTime, plan: &mut Plan) {
         let Running { spec, purpose, .. } = self.transactions[handle];
         let is_sound = self.cache.is_some() && self.is_sound();
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
         if purpose == Purpose::Replay {
             self.plan_replay(handle, plan);
         } else if purpose == Purpose::Marks {
@@ -330,8 +322,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.plan_copy(&spec, plan);
         } else if let Some(cache) =
             self.cache.as_deref_mut().filter(|cache| is_sound && cache.answers(handle, &spec))
+            && let Some(planner) = self.planner.uses_cache()
         {
-            self.planner.plan_cached(now, &spec, &view, &cache.table, plan, &mut cache.kept);
+            planner.plan_cached(now, &spec, &view, &cache.table, plan, &mut cache.kept);
         } else {
             self.planner.plan(now, &spec, &view, plan);
         }
@@ -357,7 +350,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands an operation to its member, or has it refused.
     pub(super) fn submit_to_member(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         self.tell_of_submission(node);
-        if self.fate.is_some()
+        if self.failures.is_some()
             && let Some(spare) = self.only_spare(node)
         {
             self.nodes.get_mut(node).is_twin = true;
@@ -365,7 +358,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let Node { operation, is_promised, .. } = *self.nodes.get(node);
         let device = operation.device.index();
-        let refusal = match self.access[device] {
+        let refusal = match self.members.access[device] {
             Access::Open => None,
             Access::Reserved if is_promised => None,
             Access::Reserved => Some(Refusal::Reserved),
@@ -375,7 +368,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.agenda.push(now, Message::Refused(self.nodes.token(node), refusal));
             return Ok(());
         }
-        if self.fate.is_some() {
+        if self.failures.is_some() {
             self.mirror(node, now)?;
         }
         self.hand_over(node, device, now)
@@ -408,7 +401,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             (self.nodes.token(node), *self.nodes.get(node));
         let device = operation.device.index();
         let deadline = if self.deadlines.is_set() { self.deadline_of(parent) } else { None };
-        self.outstanding[slot] += operation.length;
+        self.members.outstanding[slot] += operation.length;
         let given = self.nodes.get_mut(node);
         given.progress.give();
         given.slot = slot as u16;
@@ -431,7 +424,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             operation: operation.operation,
             offset: operation.offset,
             length: operation.length,
-            fast_fail: self.may_be_refused(&operation) && self.delivered[device].capable,
+            fast_fail: self.may_be_refused(&operation) && self.members.delivered[device].capable,
             deadline,
             parity: if is_upkeep && operation.operation == Operation::Write {
                 ParityPages::BACKGROUND
@@ -464,7 +457,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         sub: SubRequest,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        let result = self.devices[slot].submit(now, sub);
+        let result = self.members.devices[slot].submit(now, sub);
         result.map_err(|failure| {
             let place = self.nodes.place(sub.token);
             let device = place.map_or(DeviceId(slot as u16), |place| self.nodes.get(place).operation.device);
@@ -549,7 +542,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !node.is_twin {
             self.write_ends(&node, done.token, done.finish);
         }
-        if self.fate.is_some() {
+        if self.failures.is_some() {
             self.find_unreadable(&node, done);
         }
         if self.payload.is_active() {
@@ -680,8 +673,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.cache.is_some() {
             self.forget_refused(&node, refusal);
         }
-        let look = looking!(self, at);
-        let view = viewing!(self, look);
+        let look = self.members.look(self.nvram.as_deref(), at);
+        let view = self.members.view(&look);
         let running = &self.transactions[handle];
         let planned = node.planned();
         let answer = self.planner.on_refused(at, &running.spec, &planned, refusal, &view, &mut patch);

@@ -29,13 +29,14 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
 
 use super::missing::{Missing, Unreadable};
 use super::resync::Unsynced;
 use super::{
-    Answer, Dodge, Kind, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Tag,
-    Transaction, View, flush, join, waits_or_parks,
+    Answer, Build, Dodge, Kind, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal,
+    Restores, Resyncs, Rows, Tag, Transaction, View, flush, join, waits_or_parks,
 };
 use crate::layout::{Layout, Mirrored};
 
@@ -95,50 +96,16 @@ impl MirroredPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) {
-        if !view.health.is_whole() || transaction.tag != Tag::default() {
-            return self.range_without_missing(transaction, (offset, length), except, view, plan);
+        if view.health.is_whole() && transaction.tag == Tag::default() {
+            self.range_of::<true>(transaction, (offset, length), except, view, plan);
+        } else {
+            self.range_of::<false>(transaction, (offset, length), except, view, plan);
         }
-        let MirroredPlanner { layout, planned, dodge, counters, page, .. } = self;
-        let operation = transaction.operation;
-        let avoids = dodge.avoid().is_some();
-        let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
-        let fast_fail = match operation {
-            Operation::Read => avoids && except.is_none(),
-            Operation::Write => dodge.parks,
-            Operation::Trim | Operation::Flush => false,
-        };
-        layout.split(offset, length, |places, length| {
-            let mut push = |&(device, offset): &(DeviceId, Bytes)| {
-                let data = PlannedOperation::data(device, operation, offset, length);
-                plan.push(PlannedOperation { fast_fail, phase, ..data });
-            };
-            match operation {
-                Operation::Read => {
-                    let to_do = |member: usize| view.outstanding[member] + planned[member];
-                    let left = |&(device, offset): &(DeviceId, Bytes)| {
-                        if avoids { view.left(device, offset, length) } else { None }
-                    };
-                    let places = places.iter().filter(|place| Some(place.0) != except);
-                    let best = places.clone().min_by_key(|place| (left(place), to_do(place.0.index())));
-                    if let Some(place) = best {
-                        planned[place.0.index()] += length;
-                        if avoids {
-                            let pages = length.div_ceil(*page);
-                            let collecting = places.filter(|place| left(place).is_some()).count();
-                            counters.rows_busy[collecting.min(3)] += pages;
-                            counters.waited_pages += if left(place).is_some() { pages } else { 0 };
-                        }
-                        push(place);
-                    }
-                }
-                _ => places.iter().for_each(&mut push),
-            }
-        });
     }
 
-    /// The same where copies are missing.
-    #[cold]
-    fn range_without_missing(
+    /// The same; `IS_WHOLE` says that all copies can be read, so that nothing has to be asked.
+    #[inline]
+    fn range_of<const IS_WHOLE: bool>(
         &mut self,
         transaction: &Transaction,
         (offset, length): (Bytes, Bytes),
@@ -167,10 +134,11 @@ impl MirroredPlanner {
                         if avoids { view.left(device, offset, length) } else { None }
                     };
                     let is_held = |copy: usize, &(device, offset): &(DeviceId, Bytes), length| {
-                        unreadable & gone(copy) == 0 && view.health.holds(device, offset + length)
+                        let is_readable = || unreadable & gone(copy) == 0;
+                        IS_WHOLE || (is_readable() && view.health.holds(device, offset + length))
                     };
-                    let has_copy =
-                        places.iter().enumerate().any(|(copy, place)| is_held(copy, place, length));
+                    let mut copies = places.iter().enumerate();
+                    let has_copy = IS_WHOLE || copies.any(|(copy, place)| is_held(copy, place, length));
                     parts(has_copy, places[0].1, length, *page, |at, length| {
                         let to_do = |member: usize| view.outstanding[member] + planned[member];
                         let places = places.iter().map(|&(device, offset)| (device, offset + at)).enumerate();
@@ -186,7 +154,7 @@ impl MirroredPlanner {
                             return;
                         };
                         // Pages that a second copy cannot bring either have been counted.
-                        if unreadable.count_ones() == 1 {
+                        if !IS_WHOLE && unreadable.count_ones() == 1 {
                             losses.rebuilt_pages += length.div_ceil(*page);
                         }
                         if avoids {
@@ -200,7 +168,8 @@ impl MirroredPlanner {
                     });
                 }
                 _ => {
-                    let takes_writes = |place: &&(DeviceId, Bytes)| view.health.takes_writes(place.0);
+                    let takes_writes =
+                        |place: &&(DeviceId, Bytes)| IS_WHOLE || view.health.takes_writes(place.0);
                     let taken = places.iter().filter(takes_writes);
                     if operation == Operation::Write && taken.clone().next().is_none() {
                         losses.unwritten_pages += length.div_ceil(*page);
@@ -525,6 +494,37 @@ impl Planner for MirroredPlanner {
         (operation.phase == Phase::Data).then(|| Self::other_copies(0, operation))
     }
 
+    fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        self.is_resynced(transaction);
+        self.unreadable.forget(transaction.rows);
+    }
+
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
+    }
+
+    fn resyncs(&mut self) -> Option<&mut dyn Resyncs> {
+        Some(self)
+    }
+
+    fn resynced_rows(&self) -> u64 {
+        self.unsynced.written()
+    }
+
+    fn loss_counters(&self) -> LossCounters {
+        self.losses
+    }
+
+    fn read_counters(&self) -> ReadCounters {
+        self.counters
+    }
+
+    fn is_flat(&self) -> bool {
+        self.dodge.is_idle()
+    }
+}
+
+impl Restores for MirroredPlanner {
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
         let length = length.min(self.held(member).saturating_sub(offset));
         let rows = self.rows_around(|visit| self.whole.pinned(member, offset, length, visit))?;
@@ -540,7 +540,9 @@ impl Planner for MirroredPlanner {
         let whole = Transaction::unlocked(Operation::Read, offset, length);
         Some(Transaction { rows, kind: Kind::Check, ..whole })
     }
+}
 
+impl Resyncs for MirroredPlanner {
     fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
         self.resync_range(offset, length)
     }
@@ -559,25 +561,16 @@ impl Planner for MirroredPlanner {
     fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
         self.unsynced.is_only_in(chunks);
     }
-
-    fn resynced_rows(&self) -> u64 {
-        self.unsynced.written()
-    }
-
-    fn done(&mut self, _: SimTime, transaction: &Transaction) {
-        self.is_resynced(transaction);
-        self.unreadable.forget(transaction.rows);
-    }
-
-    fn loss_counters(&self) -> LossCounters {
-        self.losses
-    }
-
-    fn read_counters(&self) -> ReadCounters {
-        self.counters
-    }
-
-    fn is_flat(&self) -> bool {
-        self.dodge.is_idle()
-    }
 }
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "mirrored",
+    summary: "a write goes to every copy, a read to the copy whose member has least to do",
+    source: "Linux md, raid1.c and raid10.c",
+    keys: &no_keys,
+    build: &|parameters| {
+        let Layout::Mirrored(mirrored) = parameters.layout else { return None };
+        let planner = MirroredPlanner::new(parameters.layout, mirrored.clone());
+        Some(Box::new(planner.dodging(parameters.dodge)))
+    },
+};

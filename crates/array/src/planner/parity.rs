@@ -44,14 +44,15 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
 use super::around::{Around, Members, Piece, Rule, Wanted};
 use super::missing::{Counted, Missing, Unreadable};
 use super::resync::{Blind, Unsynced};
 use super::{
-    Answer, Dodge, Kind, LossCounters, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters,
-    Refusal, Rows, Tag, Transaction, View, flush, waits_or_parks,
+    Answer, Build, Dodge, Kind, LossCounters, Parameters, Plan, PlannedOperation, Planner, PlannerCounters,
+    ReadCounters, Refusal, Restores, Resyncs, Rows, Tag, Transaction, UsesCache, View, flush, waits_or_parks,
 };
 use crate::config::{Avoid, Reads, SmallWrite};
 use crate::layout::{Layout, Parity, Unit};
@@ -136,6 +137,13 @@ impl ParityPlanner {
             last: Vec::new(),
             is_cached: false,
         }
+    }
+
+    /// The planner of such an array.
+    pub(crate) fn of(parameters: &Parameters<'_>) -> Option<Self> {
+        let Layout::Parity(layout) = parameters.layout else { return None };
+        let Parameters { layout: whole, small_write, page, dodge, .. } = *parameters;
+        Some(ParityPlanner::new(whole, layout.clone(), small_write, page).dodging(dodge))
     }
 
     /// With a rule for members that collect or may fail.
@@ -235,7 +243,7 @@ impl ParityPlanner {
 
     /// What a transaction that holds its rows cannot read, and nothing of the member `without`.
     #[inline]
-    pub(super) fn missing<'a>(
+    pub(crate) fn missing<'a>(
         &'a self,
         transaction: &Transaction,
         view: &View<'a>,
@@ -245,11 +253,11 @@ impl ParityPlanner {
     }
 
     /// A transaction has found pages that it does not read again.
-    pub(super) fn note_unreadable(&mut self, transaction: &Transaction, operation: &PlannedOperation) {
+    pub(crate) fn note_unreadable(&mut self, transaction: &Transaction, operation: &PlannedOperation) {
         self.unreadable.note(transaction.rows, operation);
     }
 
-    pub(super) fn page(&self) -> Bytes {
+    pub(crate) fn page(&self) -> Bytes {
         self.page
     }
 
@@ -666,30 +674,6 @@ impl Planner for ParityPlanner {
         }
     }
 
-    fn plan_cached(
-        &mut self,
-        now: SimTime,
-        transaction: &Transaction,
-        view: &View<'_>,
-        cache: &StripeCache,
-        plan: &mut Plan,
-        kept: &mut Vec<PlannedOperation>,
-    ) {
-        if Missing::of(transaction, view, &self.unreadable, None).is_none() {
-            self.write_cached(transaction, view, cache, plan, kept);
-        } else {
-            self.plan(now, transaction, view, plan);
-        }
-    }
-
-    fn has_pre_reads(&mut self, transaction: &Transaction, view: &View<'_>, cache: &StripeCache) -> bool {
-        self.needs_pre_reads(transaction, view, cache)
-    }
-
-    fn join(&self, first: &Transaction, second: &Transaction) -> Option<Transaction> {
-        self.join_writes(first, second)
-    }
-
     fn on_refused(
         &mut self,
         _: SimTime,
@@ -731,42 +715,6 @@ impl Planner for ParityPlanner {
         }
     }
 
-    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        let whole = Transaction::unlocked(Operation::Write, offset, length);
-        let rows = self.rows_on(member, offset, length);
-        Some(Transaction { rows, member: Some(member), kind: Kind::Restore, ..whole })
-    }
-
-    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
-        // Nothing is ever found wrong, since every write of a row is under its lock, so that there is nothing to repair.
-        let whole = Transaction::unlocked(Operation::Read, offset, length);
-        Some(Transaction { rows: self.rows_across(offset, length), kind: Kind::Check, ..whole })
-    }
-
-    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        Some(self.resync_range(offset, length))
-    }
-
-    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
-        // What was being restored is restored again; resync leaves what it has not written among the rows.
-        if writes && !matches!(transaction.kind, Kind::Restore | Kind::Resync) {
-            self.unsynced.cut_short(transaction.rows);
-        }
-        if transaction.kind == Kind::Resync {
-            self.unsynced.forget_skip(transaction.rows);
-        }
-        self.unreadable.forget(transaction.rows);
-        self.counted.forget(transaction.rows);
-    }
-
-    fn is_synced_to(&mut self, from: Option<Bytes>) {
-        self.unsynced.is_synced_to(from);
-    }
-
-    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
-        self.unsynced.is_only_in(chunks);
-    }
-
     fn resynced_rows(&self) -> u64 {
         self.unsynced.written()
     }
@@ -794,4 +742,90 @@ impl Planner for ParityPlanner {
     fn read_counters(&self) -> ReadCounters {
         self.around.as_ref().map_or_else(ReadCounters::default, |around| around.counters)
     }
+
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
+    }
+
+    fn resyncs(&mut self) -> Option<&mut dyn Resyncs> {
+        Some(self)
+    }
+
+    fn uses_cache(&mut self) -> Option<&mut dyn UsesCache> {
+        Some(self)
+    }
 }
+
+impl Restores for ParityPlanner {
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        let whole = Transaction::unlocked(Operation::Write, offset, length);
+        let rows = self.rows_on(member, offset, length);
+        Some(Transaction { rows, member: Some(member), kind: Kind::Restore, ..whole })
+    }
+
+    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
+        // Nothing is ever found wrong, since every write of a row is under its lock, so that there is nothing to repair.
+        let whole = Transaction::unlocked(Operation::Read, offset, length);
+        Some(Transaction { rows: self.rows_across(offset, length), kind: Kind::Check, ..whole })
+    }
+}
+
+impl Resyncs for ParityPlanner {
+    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        Some(self.resync_range(offset, length))
+    }
+
+    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
+        // What was being restored is restored again; resync leaves what it has not written among the rows.
+        if writes && !matches!(transaction.kind, Kind::Restore | Kind::Resync) {
+            self.unsynced.cut_short(transaction.rows);
+        }
+        if transaction.kind == Kind::Resync {
+            self.unsynced.forget_skip(transaction.rows);
+        }
+        self.unreadable.forget(transaction.rows);
+        self.counted.forget(transaction.rows);
+    }
+
+    fn is_synced_to(&mut self, from: Option<Bytes>) {
+        self.unsynced.is_synced_to(from);
+    }
+
+    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
+        self.unsynced.is_only_in(chunks);
+    }
+}
+
+impl UsesCache for ParityPlanner {
+    fn plan_cached(
+        &mut self,
+        now: SimTime,
+        transaction: &Transaction,
+        view: &View<'_>,
+        cache: &StripeCache,
+        plan: &mut Plan,
+        kept: &mut Vec<PlannedOperation>,
+    ) {
+        if Missing::of(transaction, view, &self.unreadable, None).is_none() {
+            self.write_cached(transaction, view, cache, plan, kept);
+        } else {
+            self.plan(now, transaction, view, plan);
+        }
+    }
+
+    fn has_pre_reads(&mut self, transaction: &Transaction, view: &View<'_>, cache: &StripeCache) -> bool {
+        self.needs_pre_reads(transaction, view, cache)
+    }
+
+    fn join(&self, first: &Transaction, second: &Transaction) -> Option<Transaction> {
+        self.join_writes(first, second)
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "parity",
+    summary: "a small write makes its parity in the way that reads least, a whole stripe reads nothing",
+    source: "Linux md, raid5.c",
+    keys: &no_keys,
+    build: &|parameters| Some(Box::new(ParityPlanner::of(parameters)?)),
+};

@@ -336,6 +336,20 @@ fn a_hedge_answers_if_the_member_is_late_and_only_then() {
     assert_eq!((reads.hedges, reads.hedges_won), (1, 0));
 }
 
+/// Of what happens at one moment the failure is first, then the answer of the others: nothing is left to be refused.
+#[test]
+fn a_read_is_answered_once_if_its_member_fails_as_the_hedge_is_done() {
+    let reads = Reads::Hedge(SimDuration::from_us(100));
+    let stage = Stage { reads, ..Stage::new(RAID5, 3, &[(us(0), 1)]) };
+    let mut array = stage.failing(&[(us(155), 1)]).build();
+    submit(&mut array, 0, us(10), Operation::Read, 1, 1);
+    submit(&mut array, 1, us(10), Operation::Read, 0, 1);
+    let done = finish(&mut array);
+    assert_eq!(done.iter().map(|done| done.finish).collect::<Vec<_>>(), [us(155), us(55)]);
+    let counters = array.counters();
+    assert_eq!((counters.reads.hedges_won, counters.losses.rebuilt_pages), (1, 0));
+}
+
 #[test]
 fn members_that_reveal_nothing_are_waited_for() {
     for (interface, finish_us) in

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::common::{Forces, PAGE, all_filled, drain, one_die, raid0, request, us};
 use harmonia_array::payload::{self, NoPayload, Owner, Payload};
 use harmonia_array::planner::{
-    Answer, Plan, PlannedOperation, Planner, Refusal, Rows, Tag, Transaction, View,
+    Answer, Plan, PlannedOperation, Planner, Refusal, Rows, Tag, Tidies, Transaction, View,
 };
 use harmonia_array::{Access, Array, Parts};
 use harmonia_ssd::SsdConfig;
@@ -113,8 +113,8 @@ impl Planner for Script {
         answer
     }
 
-    fn tidies(&self) -> bool {
-        self.displaces
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        if self.displaces { Some(self) } else { None }
     }
 
     fn done(&mut self, now: SimTime, transaction: &Transaction) {
@@ -122,6 +122,12 @@ impl Planner for Script {
             let request = self.scripted[transaction.tag.read(self) as usize].request;
             self.log().done.push((now, request));
         }
+    }
+}
+
+impl Tidies for Script {
+    fn tidy(&mut self, _: &View<'_>) -> Option<Transaction> {
+        None
     }
 }
 

@@ -8,7 +8,8 @@ use crate::coordination::Delivered;
 use crate::health::{Condition, Health};
 use crate::layout::{Copies, Layout, Level, Mirrored, Pattern};
 use crate::planner::{
-    Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Transaction, View,
+    Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Transaction,
+    View,
 };
 
 const PAGE: Bytes = 4096;

@@ -15,7 +15,8 @@ use crate::coordination::Delivered;
 use crate::health::{Condition, Health};
 use crate::layout::{Layout, Level, Parity, Rotation, Unit};
 use crate::planner::{
-    Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Transaction, View,
+    Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Transaction,
+    View,
 };
 
 const PAGE: Bytes = 4096;

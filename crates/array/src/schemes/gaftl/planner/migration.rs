@@ -39,9 +39,8 @@ use harmonia_types::{Bytes, DeviceId, Operation, Phase};
 use super::row::Row;
 use super::stripe_map::StripeMap;
 use super::{Busy, GaftlPlanner, RETURN};
-use crate::coordination::Migration;
 use crate::layout::Parity;
-use crate::planner::{Kind, Placing, Plan, Rows, Transaction, View};
+use crate::planner::{Kind, Migration, Placing, Plan, Rows, Transaction, View};
 
 /// Where parity has gone, and where it goes.
 #[derive(Clone)]

@@ -33,8 +33,8 @@ use crate::health::Condition;
 use crate::layout::{Layout, Parity, Unit};
 use crate::planner::parity::ParityPlanner;
 use crate::planner::{
-    Answer, Dodge, Kind, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, Refusal, Rows,
-    Transaction, View,
+    Answer, Dodge, Kind, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, Refusal,
+    Restores, Rows, Tidies, Transaction, View,
 };
 use crate::{AgeingPlan, age};
 
@@ -320,24 +320,16 @@ impl Planner for Watched {
         self.get().planner.done(now, transaction);
     }
 
-    fn restore(&self, member: DeviceId, offset: u64, length: u64) -> Option<Transaction> {
-        self.get().planner.restore(member, offset, length)
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
     }
 
-    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(u64, u64)> {
-        self.get().planner.elsewhere(member, rows)
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        Some(self)
     }
 
     fn loss_counters(&self) -> LossCounters {
         self.get().planner.loss_counters()
-    }
-
-    fn tidies(&self) -> bool {
-        true
-    }
-
-    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
-        self.get().planner.tidy(view)
     }
 
     fn own_counters(&self) -> Vec<(&'static str, u64)> {
@@ -346,6 +338,26 @@ impl Planner for Watched {
 
     fn watches_devices(&self) -> bool {
         true
+    }
+}
+
+impl Restores for Watched {
+    fn restore(&self, member: DeviceId, offset: u64, length: u64) -> Option<Transaction> {
+        self.get().planner.restore(member, offset, length)
+    }
+
+    fn check(&self, _: u64, _: u64, _: bool) -> Option<Transaction> {
+        None
+    }
+
+    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(u64, u64)> {
+        self.get().planner.elsewhere(member, rows)
+    }
+}
+
+impl Tidies for Watched {
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        self.get().planner.tidy(view)
     }
 }
 

@@ -64,21 +64,22 @@ mod stripe_map;
 #[cfg(test)]
 mod tests;
 
+use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
 
-use super::missing::Counted;
-use super::parity::ParityPlanner;
-use super::{
-    Answer, Kind, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, PlannerCounters,
-    ReadCounters, Refusal, Rows, Tag, Transaction, View, join,
-};
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
+use crate::planner::missing::Counted;
+use crate::planner::parity::ParityPlanner;
+use crate::planner::{
+    Answer, Build, Kind, LossCounters, Migration, Parameters, Placing, Plan, PlannedOperation, Planner,
+    PlannerCounters, ReadCounters, Refusal, Restores, Rows, Tag, Tidies, Transaction, View, join,
+};
 use degraded::Before;
 use displaced::{Copy, Displaced};
 use dual::{Holders, Parities};
 use migration::Migrating;
-pub(crate) use stripe_map::MOST_MEMBERS;
+pub(super) use stripe_map::MOST_MEMBERS;
 
 /// The tag of a write that brings a unit home.
 const HOMECOMING: Tag = Tag::of(1);
@@ -468,23 +469,6 @@ impl Planner for GaftlPlanner {
         self.inner.on_refused(now, transaction, operation, refusal, view, patch)
     }
 
-    fn tidies(&self) -> bool {
-        true
-    }
-
-    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
-        if !view.health.is_whole() {
-            return None;
-        }
-        let Some((row, unit)) = self.displaced.first() else { return self.next_return(view) };
-        if self.busy(row, view) != Busy::Nobody {
-            return None;
-        }
-        let whole = Transaction::unlocked(Operation::Write, self.logical(row, unit), self.row);
-        let rows = Rows { first: row, count: 1 };
-        Some(Transaction { rows, units: (unit, unit), kind: Kind::Tidy, tag: HOMECOMING, ..whole })
-    }
-
     fn done(&mut self, now: SimTime, transaction: &Transaction) {
         self.displaced.settle(transaction.rows);
         if let Some(migrating) = &mut self.migrating {
@@ -493,18 +477,6 @@ impl Planner for GaftlPlanner {
         self.forget_before(transaction.rows);
         self.counted.forget(transaction.rows);
         self.inner.done(now, transaction);
-    }
-
-    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        self.restoring(member, offset, length)
-    }
-
-    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(Bytes, Bytes)> {
-        self.slots_of(member, rows)
-    }
-
-    fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction> {
-        self.inner.check(offset, length, repairs)
     }
 
     fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
@@ -555,4 +527,56 @@ impl Planner for GaftlPlanner {
     fn watches_devices(&self) -> bool {
         true
     }
+
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
+    }
+
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        Some(self)
+    }
 }
+
+impl Restores for GaftlPlanner {
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        self.restoring(member, offset, length)
+    }
+
+    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(Bytes, Bytes)> {
+        self.slots_of(member, rows)
+    }
+
+    fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction> {
+        self.inner.check(offset, length, repairs)
+    }
+}
+
+impl Tidies for GaftlPlanner {
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        if !view.health.is_whole() {
+            return None;
+        }
+        let Some((row, unit)) = self.displaced.first() else { return self.next_return(view) };
+        if self.busy(row, view) != Busy::Nobody {
+            return None;
+        }
+        let whole = Transaction::unlocked(Operation::Write, self.logical(row, unit), self.row);
+        let rows = Rows { first: row, count: 1 };
+        Some(Transaction { rows, units: (unit, unit), kind: Kind::Tidy, tag: HOMECOMING, ..whole })
+    }
+}
+
+/// Where stripes are kept free and the coordination policy displaces.
+pub(crate) const ENTRY: Entry<Build> = Entry {
+    name: "gaftl",
+    summary: "what belongs to the member that collects is written to stripes kept free on the others",
+    source: "GAFTL, IEEE Access 2019",
+    keys: &no_keys,
+    build: &|parameters| {
+        let Parameters { layout, small_write, dodge, .. } = *parameters;
+        let Layout::Parity(parity) = layout else { return None };
+        let plain = ParityPlanner::of(parameters).filter(|_| dodge.free_stripes > 0)?;
+        let planner = GaftlPlanner::new(plain, (layout, parity.clone()), small_write, dodge.free_stripes);
+        Some(Box::new(planner.parking(dodge.parks).failing(dodge.may_fail).placing(dodge.placing)))
+    },
+};

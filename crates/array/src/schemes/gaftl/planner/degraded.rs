@@ -33,7 +33,7 @@ use super::row::{Needs, Row, Way};
 use super::{Busy, GaftlPlanner};
 use crate::health::Condition;
 use crate::planner::{
-    Answer, Kind, LossCounters, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View,
+    Answer, Kind, LossCounters, Plan, PlannedOperation, Refusal, Restores, Rows, Transaction, View,
 };
 
 /// What lay where before a transaction was planned.
