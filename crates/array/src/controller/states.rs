@@ -3,15 +3,17 @@
 //! A transaction:
 //!
 //! ```text
-//!                   grant                begin_step                 end_step
-//!          ┌─► InLine ────┐  ┌────────────────────────────┐ ┌─────────────────────────┐
-//!  line_up │     │ merge  ▼  │                            ▼ │                         ▼
-//! ── new ──┼─────┼───► Admitted                       UnderWay ◄────────────────── Between
-//!          │     ▼        │ ▲ │ finish        finish       │      begin_step         │ │ ▲
-//!          │   Merged     │ │ └──────────────► Ending ◄────┘                         │ │ │ has_room
-//!          │     │        │ │                     │                   lack_room       │ │ │
-//!          │     └► over  │ └─────────────────────┼──── plan_anew ──────────────────┘ ▼ │
-//!          └──────────────┘                  over ◄┘                                LogFull
+//!               merge
+//!      InLine ─────────► Merged ──────────────────────────────────────────► over
+//!       ▲  │
+//! line_up  │ grant
+//!       │  ▼         begin_step                end_step
+//!  ──► Admitted ───────────────► UnderWay ───────────────► Between ◄── has_room ──┐
+//!       ▲  │                      │    ▲                    │ │ │                 │
+//!       │  │ finish        finish │    └──── begin_step ────┘ │ └─ lack_room ─► LogFull
+//!       │  └───────► Ending ◄─────┘                           │
+//!       │              └────────────────────────────────────────────────────► over
+//!       └──────────────────── plan_anew ──────────────────────┘
 //! ```
 //!
 //! * `InLine`: others hold its rows.
@@ -28,15 +30,16 @@
 //! An operation:
 //!
 //! ```text
-//!            begin           give               take
-//!  Planned ─────────► Begun ──────► Given ──────────────────► over
-//!                      ▲ │            │ │ outrun
-//!                      │ │            │ └────────► Outrun ──► over
-//!                      └─┼─ come_back─┘              ▲
-//!                        └───────────────── outrun ──┘
+//!           begin            give                take
+//!  Planned ────────► Begun ──────────► Given ─────────────► over
+//!                    ▲ │  │              │ │                  ▲
+//!                    │ │  └─── outrun ─┐ │ │ outrun           │
+//!                    │ │ take          ▼ │ ▼                  │
+//!                    │ └────────► over  Outrun ─── take ──────┘
+//!                    └───── come_back ───┘
 //! ```
 //!
-//! * `Planned`: its step has not begun.
+//! * `Planned`: its step has not begun. A new plan drops it: `take` leads to the end from here, too.
 //! * `Begun`: the controller has it. It is about to be given to a device, waits until its member may be used again, or is being
 //!   answered or refused by the controller itself.
 //! * `Given`: a device has it, or it waits for the device's queue or the link.
