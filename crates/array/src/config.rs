@@ -219,8 +219,20 @@ pub struct Faults {
 impl Faults {
     /// Whether nothing ever happens.
     pub fn is_none(&self) -> bool {
-        let happens = !self.events.is_empty() || !self.power_losses.is_empty();
-        !happens && self.page_errors == 0.0 && self.scrub.is_none() && self.write_hole == WriteHole::Resync
+        let Faults {
+            events,
+            page_errors,
+            scrub,
+            power_losses,
+            write_hole,
+            // What stands by for faults, and how they are drawn and made good.
+            spares: _,
+            rebuild: _,
+            journal: _,
+            seed: _,
+        } = self;
+        let happens = !events.is_empty() || !power_losses.is_empty();
+        !happens && *page_errors == 0.0 && scrub.is_none() && *write_hole == WriteHole::Resync
     }
 
     /// Members that may be replaced while they work.

@@ -1,7 +1,8 @@
 //! RAID arrays of simulated SSDs and the coordination of their garbage collection.
 //!
 //! * [`coordination`]: who collects when (control), one file per policy;
-//! * [`planner`]: which member operations a host request becomes (data);
+//! * [`planner`]: which member operations a host request becomes (data), one file or folder per policy;
+//! * `schemes`: policies that are both, one folder each;
 //! * [`layout`]: where striped bytes lie;
 //! * [`lifetimes`]: when members wear out by their shares of parity, a recursion;
 //! * [`age`]: from empty devices to an aged state, a value cloned per run, which a file can keep;
@@ -15,10 +16,14 @@ mod config;
 mod controller;
 pub mod coordination;
 mod dealing;
+mod delivered;
 mod health;
 pub mod layout;
 pub mod lifetimes;
+mod placing;
 pub mod planner;
+mod rows;
+mod schemes;
 mod stand_ins;
 mod stored;
 pub mod stripe_cache;

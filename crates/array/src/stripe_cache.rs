@@ -23,7 +23,7 @@ use rustc_hash::FxBuildHasher;
 
 use harmonia_types::DeviceId;
 
-use crate::planner::Rows;
+use crate::rows::Rows;
 
 /// An entry in use is not among the idle ones.
 const IN_USE: u64 = u64::MAX;

@@ -25,7 +25,6 @@ use harmonia_types::{
 use super::horizon::Quiet;
 use super::payload::Payload;
 use super::{Array, ArrayFailure};
-use crate::coordination::Interests;
 use crate::layout::Layout;
 use crate::planner::striped;
 
@@ -45,7 +44,7 @@ pub(super) struct Ahead {
 impl Ahead {
     /// A member is done with an operation.
     #[inline]
-    fn hear(&mut self, member: DeviceId, done: &SubCompletion, completes: impl FnOnce(&Completion)) {
+    fn complete(&mut self, member: DeviceId, done: &SubCompletion, completes: impl FnOnce(&Completion)) {
         let (request, index) = (done.token as u32, (done.token >> 32) as u32);
         let begun = &mut self.requests[request];
         begun.met_gc |= done.met_gc;
@@ -116,32 +115,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub fn run_ahead(&mut self) -> Result<(), &'static str> {
         self.start();
         self.may_run_ahead()?;
-        let inboxes = vec![Vec::new(); self.devices.len()];
-        let quiet = vec![Quiet::default(); self.devices.len()];
+        let inboxes = vec![Vec::new(); self.members.devices.len()];
+        let quiet = vec![Quiet::default(); self.members.devices.len()];
         self.ahead = Some(Box::new(Ahead { inboxes, quiet, ..Ahead::default() }));
         Ok(())
-    }
-
-    fn may_run_ahead(&self) -> Result<(), &'static str> {
-        let Interests { arrivals, completions, answers, .. } = self.interests;
-        let is_heard = arrivals || completions || answers || self.payload.is_active();
-        let may_reserve = self.listens && !self.coordinator.only_directs();
-        let waits = self.hedge.is_some() || self.depth.is_some() || self.link.is_some();
-        let may_fail = self.fate.is_some() || self.refuses || self.log.is_some() || self.bitmap.is_some();
-        let keeps = self.nvram.is_some() || self.cache.is_some() || self.tidying.is_some();
-        let is_new = self.requests.live() == 0 && (self.listens || self.agenda.is_empty());
-        match &self.layout {
-            Layout::Mirrored(_) | Layout::Parity(_) => Err("members hold redundancy for one another"),
-            Layout::Striped(_) if is_heard => Err("the coordination policy listens to requests"),
-            Layout::Striped(_) if may_reserve => {
-                Err("the coordination policy may do more than direct members")
-            }
-            Layout::Striped(_) if waits => Err("members share a link, places in queues or reads"),
-            Layout::Striped(_) if may_fail => Err("members may fail"),
-            Layout::Striped(_) if keeps || !self.is_flat => Err("the controller keeps data for members"),
-            Layout::Striped(_) if !is_new => Err("the run has begun"),
-            Layout::Striped(_) => Ok(()),
-        }
     }
 
     /// Takes a request that arrives no earlier than the one before it. Its operations wait in the inboxes of their members.
@@ -201,20 +178,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return self.catch_up_heard(now, threads);
         }
         let Some(mut ahead) = self.ahead.take() else { return Ok(()) };
-        let members = self.devices.iter_mut().zip(&mut ahead.inboxes).zip(0..);
-        let go_on = |((device, inbox), index): ((&mut Device<P>, &mut Vec<_>), u16)| {
+        let members = self.members.devices.iter_mut().zip(&mut ahead.inboxes).zip(0..);
+        let run_inbox = |((device, inbox), index): ((&mut Device<P>, &mut Vec<_>), u16)| {
             let result = device.run_through(inbox, now);
             inbox.clear();
             result.err().map(|failure| ArrayFailure { device: DeviceId(index), failure })
         };
         let failed = if threads > 1 {
-            let Ok(failed) = workers::each(members, threads, |member| Ok::<_, Infallible>(go_on(member)));
+            let Ok(failed) = workers::each(members, threads, |member| Ok::<_, Infallible>(run_inbox(member)));
             failed.into_iter().flatten().min_by_key(|failed| failed.failure.at)
         } else {
-            members.filter_map(go_on).min_by_key(|failed| failed.failure.at)
+            members.filter_map(run_inbox).min_by_key(|failed| failed.failure.at)
         };
         self.completions.drain(..).for_each(|at_once| completes(&at_once));
-        for (member, device) in (0..).map(DeviceId).zip(&mut self.devices) {
+        for (member, device) in (0..).map(DeviceId).zip(&mut self.members.devices) {
             // Freed places are used again last first, so that requests which complete one after the other lie apart.
             const AHEAD: usize = 8;
             let completions = device.completions();
@@ -222,12 +199,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 if let Some(later) = completions.get(next + AHEAD) {
                     ahead.requests.prefetch(later.token as u32);
                 }
-                ahead.hear(member, done, &mut completes);
+                ahead.complete(member, done, &mut completes);
             }
             completions.clear();
         }
         self.ahead = Some(ahead);
-        for device in 0..self.devices.len() {
+        for device in 0..self.members.devices.len() {
             self.collect_from(device)?;
         }
         failed.map_or(Ok(()), Err)
@@ -235,10 +212,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A member that runs ahead is done with an operation.
     #[inline]
-    pub(super) fn hear_ahead(&mut self, device: usize, done: &[SubCompletion]) {
+    pub(super) fn complete_ahead(&mut self, device: usize, done: &[SubCompletion]) {
         let Some(ahead) = self.ahead.as_deref_mut() else { return };
         for done in done {
-            ahead.hear(DeviceId(device as u16), done, |completion| self.completions.push(*completion));
+            ahead.complete(DeviceId(device as u16), done, |completion| self.completions.push(*completion));
         }
     }
 }

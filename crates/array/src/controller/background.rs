@@ -20,10 +20,12 @@ use super::bitmap::Bitmap;
 use super::log::Log;
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::Purpose;
 use super::{Array, ArrayFailure};
 use crate::config::Rebuild;
 use crate::health::Condition;
 use crate::layout::Layout;
+use crate::planner::Transaction;
 
 /// A spare that has everything but what goes back from NVRAM is looked at again after this time.
 const SWITCH_PAUSE: SimDuration = SimDuration::from_us(50);
@@ -313,14 +315,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.begin_job(Work::Copy(device), now)
     }
 
-    /// The member that was being copied failed: the rest of its replacement is rebuilt, or all of it.
+    /// The member that was being copied failed: its replacement is rebuilt, where the copy `counts` from there on.
     pub(super) fn rebuild_the_rest(
         &mut self,
         device: DeviceId,
-        goes_on: bool,
+        counts: bool,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        if !goes_on {
+        if !counts {
             self.give_up_jobs_of(device, now);
             return self.begin_rebuild(device, now);
         }
@@ -332,7 +334,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// All of the array is to be compared.
     pub(super) fn begin_scrub(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let scrub = self.fate.as_deref().and_then(|fate| fate.config.scrub);
+        let scrub = self.failures.as_deref().and_then(|failures| failures.config.scrub);
         let repairs = scrub.is_some_and(|scrub| scrub.repairs);
         self.begin_job(Work::Scrub { repairs }, now)
     }
@@ -352,7 +354,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             || self.reads_may_fail()
             || self.log.as_deref().is_some_and(Log::is_replaying)
             || marks()
-            || self.outstanding[self.access.len()..].iter().any(|&bytes| bytes > 0)
+            || self.members.outstanding[self.members.access.len()..].iter().any(|&bytes| bytes > 0)
     }
 
     /// Whatever was being built in a member's place is not any more; the next job goes on.
@@ -411,12 +413,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let begun = self.background.as_deref_mut().and_then(|background| background.next_step(now));
         let Some((work, Step { number, offset, length })) = begun else { return Ok(()) };
         let transaction = match work {
-            Work::Rebuild(device) | Work::Copy(device) => self.planner.restore(device, offset, length),
-            Work::Resync => self.planner.resync(offset, length),
-            Work::Scrub { repairs } => self.planner.check(offset, length, repairs),
+            Work::Rebuild(device) | Work::Copy(device) => self.restoring(device, offset, length),
+            Work::Resync => self.planner.resyncs().and_then(|planner| planner.resync(offset, length)),
+            Work::Scrub { repairs } => {
+                self.planner.restores().and_then(|planner| planner.check(offset, length, repairs))
+            }
         };
         match transaction {
-            Some(transaction) => self.begin_own(transaction, number, now),
+            Some(transaction) => self.begin_own(Purpose::Job { step: number }, transaction, now),
             None => {
                 self.count_step(number, now);
                 Ok(())
@@ -431,8 +435,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.work_on(now)
     }
 
-    /// A step is over: what lies below the first one under way is built. Nothing if its job was given up, or if it was a page
-    /// that was written anew.
+    /// A step is over: what lies below the first one under way is built. Nothing if its job was given up.
     fn count_step(&mut self, number: u64, now: SimTime) {
         let Some(background) = self.background.as_deref_mut() else { return };
         let end = background.end;
@@ -454,7 +457,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Work::Resync => {
                 background.counters.resynced_bytes += done;
                 background.counters.synced = share(below, end);
-                self.planner.is_synced_to(Some(below));
+                self.agrees_to(Some(below));
                 self.bits_are_synced_to(below, now);
             }
             Work::Scrub { .. } => background.counters.scrubbed_bytes += done,
@@ -494,9 +497,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         background.jobs.retain(|job| job.work != Work::Resync);
         background.counters.synced = 0;
         background.add(Work::Resync, now);
-        self.planner.is_synced_to(Some(0));
-        if let Some(bitmap) = self.bitmap.as_deref() {
-            self.planner.is_unsynced_in(bitmap.dirty());
+        self.agrees_to(Some(0));
+        if let Some(bitmap) = self.bitmap.as_deref()
+            && let Some(planner) = self.planner.resyncs()
+        {
+            planner.is_unsynced_in(bitmap.dirty());
         }
     }
 
@@ -508,7 +513,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Whether a job has to wait until all members hold everything: parity cannot be compared with what is missing.
     fn has_to_wait(&self, work: Work) -> bool {
-        work == Work::Resync && matches!(self.layout, Layout::Parity(_)) && !self.health.is_whole()
+        work == Work::Resync && matches!(self.layout, Layout::Parity(_)) && !self.members.health.is_whole()
+    }
+
+    /// What makes a range of a member anew from the others, if anything does.
+    pub(super) fn restoring(&self, device: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        self.planner.restores()?.restore(device, offset, length)
     }
 
     /// A page that could not be read is written anew.
@@ -522,11 +532,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let (first, end) = (offset / self.page_size, (offset + length).div_ceil(self.page_size));
         let (offset, length) = (first * self.page_size, (end - first) * self.page_size);
-        let Some(transaction) = self.planner.restore(device, offset, length) else { return Ok(()) };
+        let Some(transaction) = self.restoring(device, offset, length) else { return Ok(()) };
         if let Some(background) = self.background.as_deref_mut() {
             background.counters.rewritten_pages += end - first;
         }
-        self.begin_own(transaction, u64::MAX, now)
+        self.begin_own(Purpose::Rewrite, transaction, now)
     }
 
     /// What the array's own work has done so far; `now` counts a job that is under way.

@@ -30,9 +30,6 @@ use crate::health::Health;
 use crate::layout::{Layout, Level};
 use crate::planner::{Plan, PlannedOperation, Transaction};
 
-/// The tag of a transaction that writes blocks of the bitmap.
-pub(super) const MARKS: u64 = u64::MAX - 1;
-
 /// What a bitmap has cost, and what it was good for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]

@@ -34,12 +34,13 @@ use harmonia_ssd::probe::Probe;
 use harmonia_types::{Operation, RequestBlame, SimTime};
 
 use super::payload::{Owner, Payload};
-use super::tokens::{NONE, Node};
+use super::states::Purpose;
+use super::tokens::{NONE, Node, Parent};
 use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::config::StripeCacheConfig;
 use crate::layout::Layout;
-use crate::planner::{Plan, PlannedOperation, Refusal, Rows, Transaction, View};
+use crate::planner::{Kind, Plan, PlannedOperation, Refusal, Rows, Transaction};
 use crate::stripe_cache::StripeCache;
 
 /// What the stripe cache did.
@@ -85,8 +86,6 @@ enum Stage {
     Reads,
     /// It needs nothing more.
     Writes,
-    /// It is part of another transaction.
-    Merged,
 }
 
 /// A write that is part of another transaction.
@@ -240,14 +239,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Whether entries may keep what rows hold: nothing is missing, and parity is known to agree.
     pub(super) fn is_sound(&self) -> bool {
-        self.health.is_whole() && !self.is_resyncing()
+        self.members.health.is_whole() && !self.is_resyncing()
     }
 
     /// Whether a transaction that holds or waits for its rows is a write of the host that takes entries.
     fn is_cached(&self, handle: u32) -> bool {
         let running = &self.transactions[handle];
-        let is_host_write = running.spec.operation == Operation::Write && running.request != NONE;
-        is_host_write && running.ticket != NONE && self.health.is_whole()
+        let is_host_write = running.spec.operation == Operation::Write && running.purpose.request().is_some();
+        is_host_write && running.ticket != NONE && self.members.health.is_whole()
     }
 
     /// A write is not planned yet, so others can join it.
@@ -271,32 +270,32 @@ impl<P: Probe, C: Payload> Array<P, C> {
         });
         let fits = cache.table.fits(spec.rows);
         if self.payload.is_active() && fits {
-            self.tell_payload(handle, false, |payload, owner| payload.caches(owner));
+            self.tell_payload(Parent::Transaction(handle), |payload, owner| payload.caches(owner));
         }
         if self.reads_first(handle, now) {
             let Some(cache) = self.cache.as_deref_mut().filter(|cache| cache.delays && cache.reading > 0)
             else {
-                return self.go(handle, now);
+                return self.plan_with_entries(handle, now);
             };
             cache.delayed.push(handle);
             cache.counters.delays += 1;
             self.put_off(handle, Stage::Delayed);
             return Ok(());
         }
-        self.go(handle, now)
+        self.plan_with_entries(handle, now)
     }
 
     /// Whether a write that has entries would have to read first if it were planned now.
     fn reads_first(&mut self, handle: u32, now: SimTime) -> bool {
         let spec = self.transactions[handle].spec;
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
         let Some(cache) = self.cache.as_deref() else { return false };
-        self.planner.has_pre_reads(&spec, &view, &cache.table)
+        self.planner.uses_cache().is_some_and(|planner| planner.has_pre_reads(&spec, &view, &cache.table))
     }
 
     /// A write that has entries is planned.
-    fn go(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    fn plan_with_entries(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Array { cache: Some(cache), transactions, .. } = self else { return Ok(()) };
         cache.stages.insert(handle, Stage::Writes);
         let before = &mut transactions[handle].before;
@@ -340,7 +339,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         cache.counters.hits += kept.iter().map(|read| read.length / cache.row).sum::<u64>();
         if self.payload.is_active() {
             for read in &kept {
-                self.tell_payload(handle, false, |payload, owner| payload.finds_kept(owner, read));
+                let parent = Parent::Transaction(handle);
+                self.tell_payload(parent, |payload, owner| payload.finds_kept(owner, read));
             }
         }
         if let Some(cache) = self.cache.as_deref_mut() {
@@ -368,7 +368,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         for handle in std::mem::take(&mut cache.delayed) {
             self.end_delay(handle);
-            self.go(handle, now)?;
+            self.plan_with_entries(handle, now)?;
         }
         Ok(())
     }
@@ -379,14 +379,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
         let stage = cache.stages.remove(&handle);
         cache.parts.remove(&handle);
-        match stage {
-            None | Some(Stage::Merged) => return Ok(()),
-            Some(stage) => {
-                cache.table.release(rows);
-                if stage == Stage::Reads {
-                    self.reads_no_more(now)?;
-                }
-            }
+        let Some(stage) = stage else { return Ok(()) };
+        cache.table.release(rows);
+        if stage == Stage::Reads {
+            self.reads_no_more(now)?;
         }
         while let Some(next) = self.next_with_entries() {
             self.end_delay(next);
@@ -426,7 +422,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 cache.delayed.retain(|&delayed| delayed != holder);
             }
             self.end_delay(holder);
-            return self.go(holder, now);
+            return self.plan_with_entries(holder, now);
         }
         Ok(())
     }
@@ -438,8 +434,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (mut ticket, mut count) = (self.transactions[last].ticket, 0);
         while let Some((next, other)) = self.locks.next_in_line(ticket) {
             let specs = (self.transactions[handle].spec, self.transactions[other].spec);
-            let joined = if self.is_cached(other) { self.planner.join(&specs.0, &specs.1) } else { None };
-            let Some(joined) = joined else { break };
+            let planner = if self.is_cached(other) { self.planner.uses_cache() } else { None };
+            let Some(joined) = planner.and_then(|planner| planner.join(&specs.0, &specs.1)) else { break };
             self.merge(handle, other, joined);
             (ticket, count) = (next, count + 1);
         }
@@ -448,16 +444,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn merge(&mut self, handle: u32, other: u32, joined: Transaction) {
         let Array { cache: Some(cache), transactions, requests, payload, .. } = self else { return };
-        let part = |handle: u32| {
-            let Running { request, position, before, .. } = transactions[handle];
-            Part { handle, request, position, before }
+        let part = |handle: u32| match transactions[handle] {
+            Running { purpose: Purpose::Request { request, position }, before, .. } => {
+                Some(Part { handle, request, position, before })
+            }
+            _ => None,
         };
-        let (own, part) = (part(handle), part(other));
+        let (Some(own), Some(part)) = (part(handle), part(other)) else { return };
         cache.parts.entry(handle).or_insert_with(|| vec![own]).push(part);
-        cache.stages.insert(other, Stage::Merged);
+        transactions[other].state.merge();
         cache.counters.merged += 1;
-        let was_full = transactions[handle].spec.tag == 0;
-        if joined.tag == 0 && !was_full {
+        if joined.kind == Kind::Plain && transactions[handle].spec.kind == Kind::Partial {
             cache.counters.rows_filled += joined.rows.count;
         }
         transactions[handle].spec = joined;
@@ -468,12 +465,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// Whether a transaction that has been granted its rows is part of one that is done.
-    pub(super) fn is_merged(&self, handle: u32) -> bool {
-        let stage = self.cache.as_deref().and_then(|cache| cache.stages.get(&handle));
-        stage == Some(&Stage::Merged)
-    }
-
     /// Acknowledges all parts of a transaction; `false` if it has no parts.
     #[cold]
     pub(super) fn acknowledge_merged(&mut self, handle: u32) -> bool {
@@ -481,7 +472,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(parts) = parts else { return false };
         let chain = *self.transactions[handle].host_chain();
         for part in &parts {
-            self.transactions[part.handle].request = NONE;
+            let purpose = &mut self.transactions[part.handle].purpose;
+            *purpose = purpose.answered();
             let chain = part.before.followed_by(&chain);
             if self.requests[part.request].is_acknowledged(part.position, &chain) {
                 self.complete(part.request);

@@ -32,6 +32,8 @@ use harmonia_types::{Bytes, DeviceId, Operation, Phase, SimTime};
 use super::failure::{Mishap, MishapKind};
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::Purpose;
+use super::tokens::Parent;
 use super::{Access, Array, ArrayFailure};
 use crate::coordination::{Delivered, Event};
 use crate::health::Condition;
@@ -48,8 +50,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The slot of the spare that a member is copied to.
     #[inline]
     pub(super) fn spare_of(&self, member: DeviceId) -> Option<usize> {
-        let fate = self.fate.as_deref()?;
-        fate.copies.iter().find(|copying| copying.member == member).map(|copying| copying.slot)
+        let failures = self.failures.as_deref()?;
+        failures.copies.iter().find(|copying| copying.member == member).map(|copying| copying.slot)
     }
 
     /// Whether a spare is taking a member's place while it works.
@@ -60,19 +62,22 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The next spare begins to take the place of a member that works. Nothing happens if there is none, or the member is not
     /// whole, or its place is being taken.
     pub(super) fn begin_copy(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let can_be_copied = self.planner.restore(device, 0, self.page_size).is_some();
-        if self.health.of(device) != Condition::Whole || self.spare_of(device).is_some() || !can_be_copied {
+        let can_be_copied = self.restoring(device, 0, self.page_size).is_some();
+        if self.members.health.of(device) != Condition::Whole
+            || self.spare_of(device).is_some()
+            || !can_be_copied
+        {
             return Ok(());
         }
-        let slot = self.devices.len();
-        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
-        let Some((number, mut spare)) = fate.spares.pop() else { return Ok(()) };
-        fate.numbers.push(number);
-        fate.copies.push(Copying { member: device, slot });
-        fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Copying(number) });
+        let slot = self.members.devices.len();
+        let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
+        let Some((number, mut spare)) = failures.spares.pop() else { return Ok(()) };
+        failures.numbers.push(number);
+        failures.copies.push(Copying { member: device, slot });
+        failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Copying(number) });
         spare.stop_at_completions();
-        self.devices.push(spare);
-        self.outstanding.push(0);
+        self.members.devices.push(spare);
+        self.members.outstanding.push(0);
         self.coupled.push(0);
         if let Some(depth) = self.depth.as_deref_mut() {
             depth.add_slot();
@@ -87,8 +92,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether a transaction is a step of a copy that is under way.
     pub(super) fn is_copy(&self, transaction: u32) -> bool {
         let running = &self.transactions[transaction];
-        running.is_own
-            && running.step != u64::MAX
+        matches!(running.purpose, Purpose::Job { .. })
             && running.spec.operation == Operation::Write
             && running.spec.member.is_some_and(|member| self.spare_of(member).is_some())
     }
@@ -97,8 +101,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     pub(super) fn plan_copy(&self, spec: &Transaction, plan: &mut Plan) {
         let Transaction { offset, length, rows, member: Some(member), .. } = *spec else { return };
+        let elsewhere = self.planner.restores().map(|planner| planner.elsewhere(member, rows));
         let ranges: Vec<(Bytes, Bytes)> =
-            std::iter::once((offset, length)).chain(self.planner.elsewhere(member, rows)).collect();
+            std::iter::once((offset, length)).chain(elsewhere.into_iter().flatten()).collect();
         for operation in [Operation::Read, Operation::Write] {
             plan.barrier();
             for &(offset, length) in &ranges {
@@ -113,8 +118,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn only_spare(&self, node: u32) -> Option<usize> {
         let node = self.nodes.get(node);
         let spare = self.spare_of(node.operation.device)?;
-        let is_write = node.operation.operation == Operation::Write && !node.is_direct;
-        (is_write && self.is_copy(node.owner)).then_some(spare)
+        let Parent::Transaction(handle) = node.parent else { return None };
+        (node.operation.operation == Operation::Write && self.is_copy(handle)).then_some(spare)
     }
 
     /// What a member is about to be given goes to the spare that it is copied to as well.
@@ -122,7 +127,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn mirror(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(slot) = self.spare_of(self.nodes.get(node).operation.device) else { return Ok(()) };
         let mut twin = *self.nodes.get(node);
-        if twin.operation.operation == Operation::Read || twin.is_direct {
+        if twin.operation.operation == Operation::Read || twin.is_direct() {
             return Ok(());
         }
         self.add_to_step(&mut twin);
@@ -137,7 +142,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// that the spare must have it before it is read.
     pub(super) fn lacks_parked(&self, device: DeviceId) -> bool {
         let Some(slot) = self.spare_of(device).filter(|_| self.nvram.is_some()) else { return false };
-        let goes_back = |&node: &u32| self.transactions[self.nodes.get(node).owner].is_destage;
+        let goes_back = |&node: &u32| self.is_destage(self.nodes.get(node));
         self.nodes.under_way_at(slot).iter().any(goes_back)
     }
 
@@ -147,7 +152,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.payload.is_active() {
             self.payload.retires(device);
         }
-        if self.access[device.index()] == Access::Reserved {
+        if self.members.access[device.index()] == Access::Reserved {
             self.set_access(device, Access::Open);
         }
         self.agenda.push(now, Message::Left(slot as u16));
@@ -159,7 +164,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn fail_over(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let index = device.index();
         let built = self.copied(device).filter(|_| self.nvram.is_none());
-        self.devices[index].fail(now);
+        self.members.devices[index].fail(now);
         self.give_up_parked(device);
         self.collect_from(index)?;
         if self.payload.is_active() {
@@ -178,28 +183,28 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The spare that a member is copied to takes its place; the old device's slot.
     fn exchange(&mut self, device: DeviceId, now: SimTime) -> Option<usize> {
         let index = device.index();
-        let fate = self.fate.as_deref_mut()?;
-        let place = fate.copies.iter().position(|copying| copying.member == device)?;
-        let Copying { slot, .. } = fate.copies.swap_remove(place);
-        if let Some(since) = self.devices[index].collecting_since().filter(|&since| since < now) {
+        let failures = self.failures.as_deref_mut()?;
+        let place = failures.copies.iter().position(|copying| copying.member == device)?;
+        let Copying { slot, .. } = failures.copies.swap_remove(place);
+        if let Some(since) = self.members.devices[index].collecting_since().filter(|&since| since < now) {
             self.intervals.push((device, since, now));
         }
-        self.devices[slot].forget_collecting_before(now);
-        fate.numbers.swap(index, slot);
-        fate.log.push(Mishap {
+        self.members.devices[slot].forget_collecting_before(now);
+        failures.numbers.swap(index, slot);
+        failures.log.push(Mishap {
             at: now,
             device: Some(device),
-            what: MishapKind::Replaced(fate.numbers[index]),
+            what: MishapKind::Replaced(failures.numbers[index]),
         });
-        self.devices.swap(index, slot);
-        self.outstanding.swap(index, slot);
+        self.members.devices.swap(index, slot);
+        self.members.outstanding.swap(index, slot);
         self.coupled.swap(index, slot);
         self.nodes.exchange(index, slot);
         if let Some(depth) = self.depth.as_deref_mut() {
             depth.exchange(index, slot);
         }
         for place in [index, slot] {
-            self.wakes.set_ranked(place, self.devices[place].next_wakeup());
+            self.wakes.set_ranked(place, self.members.devices[place].next_wakeup());
             self.set_coupled_wake(place);
         }
         Some(slot)
@@ -214,32 +219,34 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The coordinator hears of a device that has taken a member's place.
     pub(super) fn announce(&mut self, device: DeviceId, now: SimTime) {
         let index = device.index();
-        let Some(fate) = self.fate.as_deref() else { return };
-        if self.access[index] == Access::Failed {
+        let Some(failures) = self.failures.as_deref() else { return };
+        if self.members.access[index] == Access::Failed {
             return;
         }
-        let spare = usize::from(fate.numbers[index]) - self.delivered.len();
-        let capable = fate.config.spares.get(spare).is_some_and(|spare| spare.capable);
-        self.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
+        let spare = usize::from(failures.numbers[index]) - self.members.delivered.len();
+        let capable = failures.config.spares.get(spare).is_some_and(|spare| spare.capable);
+        self.members.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
         self.consult(now, &Event::Replacement(device));
-        if self.health.of(device) == Condition::Whole {
+        if self.members.health.of(device) == Condition::Whole {
             self.consult(now, &Event::Rebuilt(device));
         }
         // Nobody hears it of a device that is not capable.
-        if self.listens && self.devices[index].status(now).gc_active {
+        if self.listens && self.members.devices[index].status(now).gc_active {
             self.agenda.push(now, Message::Notice(device, Notice::GcStarted));
         }
     }
 
     /// A device that has retired may have answered everything: it is taken away.
     pub(super) fn has_left(&mut self, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_spare =
-            self.fate.as_deref().is_some_and(|fate| fate.copies.iter().any(|copy| copy.slot == slot));
+        let is_spare = self
+            .failures
+            .as_deref()
+            .is_some_and(|failures| failures.copies.iter().any(|copy| copy.slot == slot));
         // Flushes have no bytes that would be outstanding.
         if is_spare || !self.nodes.under_way_at(slot).is_empty() {
             return Ok(());
         }
-        self.devices[slot].fail(now);
+        self.members.devices[slot].fail(now);
         self.collect_from(slot)
     }
 

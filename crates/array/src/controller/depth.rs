@@ -154,7 +154,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Gives an operation to the device in a slot, or has it wait until there is room.
     #[cold]
     pub(super) fn line_up(&mut self, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
-        let most = self.devices[slot].queue_depth();
+        let most = self.members.devices[slot].queue_depth();
         let Some(depth) = self.depth.as_deref_mut() else { return self.give(slot, sub, now) };
         if depth.enter(slot, most) {
             return self.give(slot, sub, now);
@@ -170,7 +170,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             depth.leaving.push(Reverse((at, usize::from(node.slot))));
             self.agenda.push(at.max(self.latest), Message::Room);
         }
-        if node.is_answered && node.before != NONE {
+        if node.is_outrun() && node.before != NONE {
             self.nodes.take_before(node.before);
         }
     }
@@ -192,7 +192,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             depth.leave(now);
         }
         loop {
-            let devices = &self.devices;
+            let devices = &self.members.devices;
             let next = |depth: &mut Depth| depth.next(|slot| devices[slot].queue_depth());
             let Some((slot, Waiting { sub, since, .. })) = self.depth.as_deref_mut().and_then(next) else {
                 return Ok(());
@@ -207,8 +207,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(place) = self.nodes.place(token).filter(|_| since < now) else { return };
         let node = *self.nodes.get(place);
         let mut chain = match node.before {
-            NONE if node.is_direct => Chain::default(),
-            NONE => self.transactions[node.owner].before,
+            NONE if node.is_direct() => Chain::default(),
+            NONE => self.transactions[node.transaction()].before,
             before => self.nodes.take_before(before),
         };
         chain.blame.depth_wait += (now - since).0;
@@ -218,7 +218,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Whether an operation has nothing behind it but what its step has, and a wait for its place.
     pub(super) fn only_waited(&self, node: &Node) -> bool {
-        let (before, step) = (self.nodes.before(node.before), &self.transactions[node.owner].before);
+        let (before, step) = (self.nodes.before(node.before), &self.transactions[node.transaction()].before);
         let waited = before.blame.depth_wait.saturating_sub(step.blame.depth_wait);
         before.finish == step.finish + SimDuration(waited)
     }

@@ -1,4 +1,4 @@
-//! What befalls members: they fail, are replaced by spares, become slow, and cannot read pages.
+//! Failures of members: they fail, are replaced by spares, become slow, and cannot read pages.
 //!
 //! ```text
 //! fails ─► what it was given is refused ─► GcEnded if it collected, Failure ─► a spare takes its place ─► Replacement
@@ -26,6 +26,7 @@ use super::copying::Copying;
 use super::messages::Message;
 use super::payload::Payload;
 use super::power::Power;
+use super::states::{Progress, Purpose};
 use super::tokens::Node;
 use super::{Access, Array, ArrayFailure};
 use crate::config::{Befalls, Faults, When};
@@ -34,12 +35,12 @@ use crate::health::Condition;
 use crate::layout::Layout;
 use crate::planner::{LossCounters, Refusal};
 
-/// Something that has befallen a member, or the array has done about it.
+/// A failure of a member or of the array, or what the array has done about one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Mishap {
     /// When.
     pub at: SimTime,
-    /// The member; none if it has befallen the whole array.
+    /// The member; none if it concerns the whole array.
     pub device: Option<DeviceId>,
     /// What.
     pub what: MishapKind,
@@ -69,9 +70,9 @@ pub enum MishapKind {
     Refused,
 }
 
-/// What is left to happen, and what stands by.
+/// Faults that are configured, what stands by for them, and what they have led to.
 #[derive(Clone)]
-pub(super) struct Fate<P: Probe> {
+pub(super) struct Failures<P: Probe> {
     pub config: Faults,
     /// Requests that have arrived.
     requests: u64,
@@ -97,14 +98,14 @@ pub(super) struct Fate<P: Probe> {
     pub refused: LossCounters,
 }
 
-impl<P: Probe> Fate<P> {
+impl<P: Probe> Failures<P> {
     pub fn new(config: &Faults, members: usize, spares: Vec<Device<P>>) -> Self {
         let first = members as u16;
         let mut spares: Vec<_> = (first..).zip(spares).collect();
         spares.reverse();
         let mut rng = Rng::stream(config.seed, "array/page-errors");
         let readable = until_error(&mut rng, config.page_errors);
-        Fate {
+        Failures {
             config: config.clone(),
             requests: 0,
             spares,
@@ -158,18 +159,18 @@ fn until_error(rng: &mut Rng, share: f64) -> u64 {
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Puts what happens at times on the agenda.
     pub(super) fn arrange_faults(&mut self) {
-        let Some(fate) = self.fate.as_deref() else { return };
-        for (index, event) in (0..).zip(&fate.config.events) {
+        let Some(failures) = self.failures.as_deref() else { return };
+        for (index, event) in (0..).zip(&failures.config.events) {
             if let When::Time(at) = event.at {
                 self.agenda.push(at, Message::Fault(index));
             }
         }
-        for loss in &fate.config.power_losses {
+        for loss in &failures.config.power_losses {
             if let When::Time(at) = *loss {
                 self.agenda.push(at, Message::PowerLoss);
             }
         }
-        if let Some(scrub) = fate.config.scrub {
+        if let Some(scrub) = failures.config.scrub {
             self.agenda.push(scrub.at, Message::Scrub);
         }
     }
@@ -177,18 +178,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A request is about to be taken: what was to happen at so many does.
     #[cold]
     pub(super) fn count_request(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
-        fate.requests += 1;
-        let count = fate.requests;
-        for index in 0..fate.config.events.len() {
-            let due =
-                self.fate.as_deref().is_some_and(|fate| fate.config.events[index].at == When::Request(count));
+        let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
+        failures.requests += 1;
+        let count = failures.requests;
+        for index in 0..failures.config.events.len() {
+            let due = self
+                .failures
+                .as_deref()
+                .is_some_and(|failures| failures.config.events[index].at == When::Request(count));
             if due {
-                self.befall(index as u32, now)?;
+                self.inject_fault(index as u32, now)?;
             }
         }
-        let Some(fate) = self.fate.as_deref() else { return Ok(()) };
-        if fate.config.power_losses.contains(&When::Request(count)) {
+        let Some(failures) = self.failures.as_deref() else { return Ok(()) };
+        if failures.config.power_losses.contains(&When::Request(count)) {
             return self.lose_power(now);
         }
         Ok(())
@@ -196,21 +199,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// One of the configured faults happens.
     #[cold]
-    pub(super) fn befall(&mut self, index: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
-        let fault = fate.config.events[index as usize];
+    pub(super) fn inject_fault(&mut self, index: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
+        let fault = failures.config.events[index as usize];
         match fault.what {
             Befalls::Failure => self.fail(fault.device, now),
             Befalls::Replacement => self.begin_copy(fault.device, now),
             Befalls::Slow(factor) => {
                 let device = fault.device.index();
-                if self.access[device] != Access::Failed {
-                    fate.log.push(Mishap {
+                if self.members.access[device] != Access::Failed {
+                    failures.log.push(Mishap {
                         at: now,
                         device: Some(fault.device),
                         what: MishapKind::Slow(factor),
                     });
-                    self.devices[device].slow_down(now, factor);
+                    self.members.devices[device].slow_down(now, factor);
                     self.collect_from(device)?;
                 }
                 Ok(())
@@ -227,20 +230,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// If the array was built without faults.
     #[cold]
     pub fn fail(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let fate = self.fate.as_deref_mut().expect("an array that was built with faults");
+        let failures = self.failures.as_deref_mut().expect("an array that was built with faults");
         let index = device.index();
-        if self.access[index] == Access::Failed {
+        if self.members.access[index] == Access::Failed {
             return Ok(());
         }
-        fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Failed });
-        let has_spare = !fate.spares.is_empty() || self.health.stand_ins().is_some_and(|all| all.left() > 0);
-        let delay = fate.config.rebuild.delay;
+        failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Failed });
+        let has_spare =
+            !failures.spares.is_empty() || self.members.health.stand_ins().is_some_and(|all| all.left() > 0);
+        let delay = failures.config.rebuild.delay;
         self.latest = self.latest.max(now);
         if self.spare_of(device).is_some() {
             return self.fail_over(device, now);
         }
         self.set_condition(device, Condition::Failed);
-        self.devices[index].fail(now);
+        self.members.devices[index].fail(now);
         self.set_access(device, Access::Failed);
         self.give_up_jobs_of(device, now);
         self.give_up_parked(device);
@@ -259,8 +263,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The coordinator hears that a device is gone.
     #[cold]
     pub(super) fn tell_of_failure(&mut self, device: DeviceId, now: SimTime) {
-        self.avoided[device.index()] = false;
-        let known = &mut self.delivered[device.index()];
+        self.members.avoided[device.index()] = false;
+        let known = &mut self.members.delivered[device.index()];
         known.capable = false;
         if std::mem::replace(&mut known.collecting, false) && self.interests.devices {
             self.consult(now, &Event::GcEnded { device, registered: false });
@@ -275,11 +279,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let token = self.nodes.token(place);
             let node = self.nodes.get_mut(place);
             let (length, couples) = (node.operation.length, std::mem::take(&mut node.couples));
-            node.is_submitted = false;
-            let is_answered = node.is_answered;
-            if is_answered {
+            if node.is_outrun() {
                 self.nodes.release(place);
             } else {
+                node.progress.come_back();
                 self.agenda.push(now, Message::Refused(token, Refusal::Failed));
             }
             self.is_done_with(index, length, couples, now);
@@ -298,23 +301,23 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     pub(super) fn replace(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let index = device.index();
-        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
-        if self.access[index] != Access::Failed {
+        let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
+        if self.members.access[index] != Access::Failed {
             return Ok(());
         }
-        if let Some(spare) = self.health.take_stand_ins(device) {
+        if let Some(spare) = self.members.health.take_stand_ins(device) {
             return self.stand_in(device, spare, now);
         }
-        let Some((number, spare)) = fate.spares.pop() else { return Ok(()) };
-        let old = std::mem::replace(&mut self.devices[index], spare);
-        fate.retired.push((std::mem::replace(&mut fate.numbers[index], number), old));
-        fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Replaced(number) });
-        let capable = fate.config.spares.get(usize::from(number) - self.delivered.len());
+        let Some((number, spare)) = failures.spares.pop() else { return Ok(()) };
+        let old = std::mem::replace(&mut self.members.devices[index], spare);
+        failures.retired.push((std::mem::replace(&mut failures.numbers[index], number), old));
+        failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Replaced(number) });
+        let capable = failures.config.spares.get(usize::from(number) - self.members.delivered.len());
         let capable = capable.is_some_and(|spare| spare.capable);
-        self.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
+        self.members.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
         self.set_condition(device, Condition::Partial(0));
         self.set_access(device, Access::Open);
-        self.devices[index].stop_at_completions();
+        self.members.devices[index].stop_at_completions();
         self.collect_from(index)?;
         self.consult(now, &Event::Replacement(device));
         self.begin_rebuild(device, now)
@@ -323,8 +326,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Other members stand in for a failed one, and begin to be given what it held. There is no device to talk to in its place,
     /// so to the coordinator it is a replacement that understands nothing.
     fn stand_in(&mut self, device: DeviceId, spare: u16, now: SimTime) -> Result<(), ArrayFailure> {
-        if let Some(fate) = self.fate.as_deref_mut() {
-            fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::StoodIn(spare) });
+        if let Some(failures) = self.failures.as_deref_mut() {
+            failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::StoodIn(spare) });
         }
         self.set_condition(device, Condition::Partial(0));
         self.consult(now, &Event::Replacement(device));
@@ -333,7 +336,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A member holds more or less than before.
     pub(super) fn set_condition(&mut self, device: DeviceId, condition: Condition) {
-        self.health.set(device, condition);
+        self.members.health.set(device, condition);
         if self.payload.is_active() {
             self.payload.holds(device, condition);
         }
@@ -346,8 +349,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn is_rebuilt(&mut self, device: DeviceId, now: SimTime) {
         self.set_condition(device, Condition::Whole);
         self.arrange_pass(now);
-        if let Some(fate) = self.fate.as_deref_mut() {
-            fate.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Rebuilt });
+        if let Some(failures) = self.failures.as_deref_mut() {
+            failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Rebuilt });
         }
         self.consult(now, &Event::Rebuilt(device));
         self.may_tidy(now);
@@ -356,20 +359,22 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether pages may turn out to be unreadable.
     #[inline]
     pub(super) fn reads_may_fail(&self) -> bool {
-        self.fate.as_deref().is_some_and(|fate| fate.config.page_errors > 0.0)
+        self.failures.as_deref().is_some_and(|failures| failures.config.page_errors > 0.0)
     }
 
     /// Pages of a read that turn out to be unreadable become operations of their own, which the member refuses when the rest
     /// of the read is done.
     #[cold]
     pub(super) fn find_unreadable(&mut self, node: &Node, done: &SubCompletion) {
-        let Some(fate) = self.fate.as_deref_mut().filter(|fate| fate.config.page_errors > 0.0) else {
+        let Some(failures) =
+            self.failures.as_deref_mut().filter(|failures| failures.config.page_errors > 0.0)
+        else {
             return;
         };
-        if node.operation.operation != Operation::Read || node.is_direct || node.refused > 0 {
+        if node.operation.operation != Operation::Read || node.is_direct() || node.refused > 0 {
             return;
         }
-        if self.transactions[node.owner].spec.tag == super::log::REPLAY {
+        if self.transactions[node.transaction()].purpose == Purpose::Replay {
             return;
         }
         let size = self.page_size;
@@ -377,7 +382,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let pages = end.div_ceil(size) - start / size;
         let mut found = Vec::new();
         let mut from = 0;
-        while let Some(page) = fate.unreadable(from, pages) {
+        while let Some(page) = failures.unreadable(from, pages) {
             found.push(page);
             from = page + 1;
         }
@@ -388,47 +393,48 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let mut piece = Node { before: super::tokens::NONE, ..*node };
             (piece.operation.offset, piece.operation.length) = (offset, length);
             if self.payload.is_active() {
-                self.tell_payload(node.owner, false, |payload, owner| {
+                self.tell_payload(node.parent, |payload, owner| {
                     payload.finds_unreadable(owner, &piece.planned(), done.token);
                 });
             }
             self.add_to_step(&mut piece);
             piece.before = self.nodes.keep_before(chain);
-            piece.is_submitted = false;
+            piece.progress = Progress::Begun;
             let place = self.nodes.insert(piece);
             let token = self.nodes.token(place);
             self.agenda.push(done.finish.max(self.latest), Message::Refused(token, Refusal::Unreadable));
         }
     }
 
-    /// What has befallen members so far.
+    /// Failures so far, and what the array has done about them.
     pub fn mishaps(&self) -> &[Mishap] {
-        self.fate.as_deref().map_or(&[], |fate| &fate.log)
+        self.failures.as_deref().map_or(&[], |failures| &failures.log)
     }
 
     /// What failures have cost so far, and that the array did not start any more.
     pub(super) fn losses(&self) -> LossCounters {
         let mut losses = self.planner.loss_counters();
-        self.fate.as_deref().iter().for_each(|fate| losses.add(&fate.refused));
+        self.failures.as_deref().iter().for_each(|failures| losses.add(&failures.refused));
         losses
     }
 
     /// Pages that members could not read so far.
     pub fn unreadable_pages(&self) -> u64 {
-        self.fate.as_deref().map_or(0, |fate| fate.unreadable_pages)
+        self.failures.as_deref().map_or(0, |failures| failures.unreadable_pages)
     }
 
     /// The number that the device in a slot was made with.
     #[cold]
     pub(super) fn number_of(&self, slot: usize) -> DeviceId {
-        DeviceId(self.fate.as_deref().map_or(slot as u16, |fate| fate.numbers[slot]))
+        DeviceId(self.failures.as_deref().map_or(slot as u16, |failures| failures.numbers[slot]))
     }
 
     /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
     pub fn every_device(&self) -> Vec<&Device<P>> {
-        let Some(fate) = self.fate.as_deref() else { return self.devices.iter().collect() };
-        let slots = fate.numbers.iter().copied().zip(&self.devices);
-        let others = fate.spares.iter().chain(&fate.retired).map(|(number, device)| (*number, device));
+        let Some(failures) = self.failures.as_deref() else { return self.members.devices.iter().collect() };
+        let slots = failures.numbers.iter().copied().zip(&self.members.devices);
+        let others =
+            failures.spares.iter().chain(&failures.retired).map(|(number, device)| (*number, device));
         let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();
         all.sort_unstable_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, device)| device).collect()

@@ -90,7 +90,7 @@ impl<P: Probe> Runner<'_, P> {
         }
         for (at, sub) in others {
             self.device.advance_until(*at, false)?;
-            self.hear();
+            self.note_own();
             self.device.submit(*at, *sub)?;
             let number = self.number(sub);
             self.note(|_, _| (number, 0, (sub.token >> 32) as u32));
@@ -100,7 +100,7 @@ impl<P: Probe> Runner<'_, P> {
         if !is_last {
             self.device.advance_until(until, false)?;
         }
-        self.hear();
+        self.note_own();
         Ok(())
     }
 
@@ -110,7 +110,7 @@ impl<P: Probe> Runner<'_, P> {
     }
 
     /// Notices of its own events.
-    fn hear(&mut self) {
+    fn note_own(&mut self) {
         self.note(|runner, time| match runner.last {
             Some((at, number)) if at == time => (number, 1, runner.index.into()),
             _ => (0, 1, runner.index.into()),
@@ -181,7 +181,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let message = self.agenda.next_time();
         let Some(ahead) = self.ahead.as_deref_mut() else { return message };
         let mut earliest = SimTime::NEVER;
-        for ((device, quiet), inbox) in self.devices.iter().zip(&mut ahead.quiet).zip(&ahead.inboxes) {
+        for ((device, quiet), inbox) in self.members.devices.iter().zip(&mut ahead.quiet).zip(&ahead.inboxes)
+        {
             if quiet.until <= reached {
                 quiet.until = device.quiet_until(&inbox[quiet.taken..], &mut quiet.room);
             }
@@ -206,7 +207,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Limit::Through(now, _) => now,
         };
         let is_shared = threads > 1 && {
-            let members = self.devices.iter().zip(&ahead.quiet).zip(&ahead.inboxes);
+            let members = self.members.devices.iter().zip(&ahead.quiet).zip(&ahead.inboxes);
             let work = members.map(|((device, quiet), inbox)| {
                 let due = inbox[quiet.taken..].iter().take_while(|(at, _)| *at <= last);
                 due.map(|(_, sub)| sub.length).sum::<Bytes>() + device.bytes_to_collect()
@@ -214,7 +215,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             work.sum::<Bytes>() >= SHARED
         };
         let requests = &ahead.requests;
-        let members = self.devices.iter_mut().zip(&mut ahead.quiet).zip(&ahead.inboxes).zip(0..);
+        let members = self.members.devices.iter_mut().zip(&mut ahead.quiet).zip(&ahead.inboxes).zip(0..);
         let runners = members.map(|(((device, quiet), inbox), index)| Runner {
             index,
             device,
@@ -237,7 +238,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for quiet in &mut ahead.quiet {
             sent.append(&mut quiet.sent);
         }
-        for device in 0..self.devices.len() {
+        for device in 0..self.members.devices.len() {
             self.collect_from(device)?;
         }
         if let Some(failed) = failed {
@@ -253,7 +254,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             while self.agenda.next_time() <= sent.time {
                 self.deliver(self.agenda.next_time())?;
             }
-            if self.delivered[usize::from(sent.member)].capable {
+            if self.members.delivered[usize::from(sent.member)].capable {
                 let notice = Message::Notice(DeviceId(sent.member), sent.notice);
                 self.agenda.push(sent.time + self.message_latency, notice);
             }
@@ -285,7 +286,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if let Some(ahead) = self.ahead.as_deref_mut() {
                 ahead.quiet[member].taken += 1;
             }
-            let handed = self.devices[member].submit(arrival, sub);
+            let handed = self.members.devices[member].submit(arrival, sub);
             handed.map_err(|failure| ArrayFailure { device: DeviceId(member as u16), failure })?;
             self.collect_from(member)?;
         }

@@ -24,6 +24,7 @@ use harmonia_types::{Bytes, Operation, SimDuration, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::Progress;
 use super::{Array, ArrayFailure};
 use crate::config::ArrayConfig;
 
@@ -166,7 +167,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         // Its member may have failed meanwhile, and so may one whose place another device has taken since it was given.
         let node = self.nodes.place(token).map(|place| self.nodes.get(place));
-        let Some(node) = node.filter(|node| node.is_submitted) else { return Ok(()) };
+        let Some(node) = node.filter(|node| node.progress != Progress::Begun) else { return Ok(()) };
         match what {
             Crossing::ToMember(sub) => self.submit_to_device(usize::from(node.slot), sub, now),
             Crossing::FromMember(mut done, pages) => {

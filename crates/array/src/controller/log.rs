@@ -13,8 +13,8 @@
 //!   taken at the head and given back at the tail, around and around. After a power loss everything is written again.
 //! * *partial parity log* (RAID-5): a header and the sum of the units that are not written go to the member that holds parity,
 //!   to an area behind all stripes. A row that is written as a whole has nothing but the header. After a power loss the
-//!   units that were being written are read, and parity is that sum and they. Where one of them is missing nothing is done, as in md:
-//!   what was being written of that unit may then hold anything.
+//!   units that were being written are read, and added to that sum they make parity. Where one of these units is missing, nothing
+//!   is done, as in md: what was being written of it may hold anything.
 //!
 //! A discard is logged as its header and discarded again. A log without room makes writers wait, the first to come first.
 //!
@@ -33,10 +33,8 @@ use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase, SimTime};
 use crate::config::{ArrayConfig, WriteHole};
 use crate::health::{Condition, Health};
 use crate::layout::{Layout, Level, Parity};
-use crate::planner::{Plan, PlannedOperation, Rows, Transaction};
+use crate::planner::{Kind, Plan, PlannedOperation, Rows, Transaction};
 
-/// The tag of a transaction that writes again what the log says.
-pub(super) const REPLAY: u64 = u64::MAX;
 /// No entry of the log.
 pub(super) const UNLOGGED: u64 = 0;
 /// Bytes that md writes at a time.
@@ -137,11 +135,6 @@ pub(super) struct Entry {
 impl Entry {
     fn is_trim(&self) -> bool {
         self.spec.operation == Operation::Trim
-    }
-
-    /// Whether it writes rows as a whole, so that parity follows from data alone.
-    fn is_full(&self) -> bool {
-        self.spec.tag == 0
     }
 }
 
@@ -296,8 +289,11 @@ impl Log {
             }
         }
         let partial = |device| {
-            let is_partial = spec.tag != 0;
-            if is_partial { carried(&mut writes.iter().filter(|write| write.device == device)) } else { 0 }
+            if spec.kind == Kind::Partial {
+                carried(&mut writes.iter().filter(|write| write.device == device))
+            } else {
+                0
+            }
         };
         let length = |device, stripes: u64| stripes.div_ceil(ENTRIES) * self.block + partial(device);
         found.into_iter().map(|(device, stripes)| of(device, length(device, stripes))).collect()
@@ -410,7 +406,7 @@ impl Log {
         plan: &mut Plan,
         writes: &mut Vec<PlannedOperation>,
     ) {
-        let units = if entry.is_full() { (0, self.layout.data_units() - 1) } else { entry.spec.units };
+        let units = entry.spec.units;
         let data = (units.0..=units.1).map(|unit| self.layout.data_member(stripe, unit));
         let parity = self.layout.p_member(stripe);
         if !data.clone().chain([parity]).all(|member| health.holds(member, to)) {
@@ -448,10 +444,9 @@ fn own(operation: PlannedOperation) -> PlannedOperation {
     PlannedOperation { phase: Phase::Reconstruct, fast_fail: false, ..operation }
 }
 
-/// Whether a transaction writes rows for the host; the planner's tags above 2 are those of reads and of the array's own work.
+/// Whether a transaction of the host writes rows.
 pub(super) fn is_logged(transaction: &Transaction) -> bool {
-    let writes = matches!(transaction.operation, Operation::Write | Operation::Trim);
-    writes && transaction.rows.count > 0 && transaction.tag <= 2
+    matches!(transaction.operation, Operation::Write | Operation::Trim) && transaction.rows.count > 0
 }
 
 #[cfg(test)]

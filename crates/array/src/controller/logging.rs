@@ -3,11 +3,12 @@
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Blame, Operation, SimTime};
 
-use super::log::{Entry, Log, LogCounters, REPLAY, UNLOGGED, is_logged};
+use super::log::{Entry, Log, LogCounters, UNLOGGED, is_logged};
 use super::messages::Message;
 use super::payload::{Owner, Payload};
-use super::tokens::{NONE, Node};
-use super::transactions::Running;
+use super::states::Purpose;
+use super::tokens::Node;
+use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::planner::{Plan, PlannedOperation, Refusal, Transaction};
 
@@ -33,14 +34,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Has a plan write the log before the members. Whether that is the first thing it does.
     #[cold]
     pub(super) fn log_first(&mut self, handle: u32, plan: &mut Plan) -> bool {
-        let Running { spec, log: before, .. } = self.transactions[handle];
-        let Some(log) = self.log.as_deref_mut().filter(|_| is_logged(&spec)) else { return false };
+        let Running { spec, log: before, purpose, .. } = self.transactions[handle];
+        let is_logged = purpose.is_host() && is_logged(&spec);
+        let Some(log) = self.log.as_deref_mut().filter(|_| is_logged) else { return false };
         log.drop_entry(before);
         self.transactions[handle].log = UNLOGGED;
         let is_write = |operation: &PlannedOperation| operation.operation != Operation::Read;
         let Some(place) = plan.operations().iter().position(is_write) else { return false };
         let writes = plan.operations()[place..].to_vec();
-        let operations = log.operations(&spec, &writes, &self.health);
+        let operations = log.operations(&spec, &writes, &self.members.health);
         if operations.is_empty() {
             return false;
         }
@@ -56,8 +58,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     pub(super) fn plan_replay(&mut self, handle: u32, plan: &mut Plan) {
         let number = self.transactions[handle].log;
-        let Array { log: Some(log), health, .. } = self else { return };
-        log.plan_replay(number, health, plan);
+        let Array { log: Some(log), members, .. } = self else { return };
+        log.plan_replay(number, &members.health, plan);
         if self.payload.is_active()
             && let Some(entry) = log.entries.get(&number)
         {
@@ -70,10 +72,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The next step of a transaction begins: whether it may, or waits because the log is full.
     #[cold]
     pub(super) fn may_begin_step(&mut self, handle: u32) -> bool {
-        let Running { log: number, later, spec, .. } = self.transactions[handle];
-        let Some(log) = self.log.as_deref_mut().filter(|_| number != UNLOGGED && spec.tag != REPLAY) else {
-            return true;
-        };
+        let Running { log: number, later, purpose, .. } = self.transactions[handle];
+        let is_logged = number != UNLOGGED && purpose != Purpose::Replay;
+        let Some(log) = self.log.as_deref_mut().filter(|_| is_logged) else { return true };
         let operation = self.nodes.get(later).operation;
         if !log.has(&operation) {
             if operation.operation != Operation::Read
@@ -87,6 +88,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !is_let_go && (!log.waiting.is_empty() || !log.take_room(number)) {
             log.counters.full_waits += 1;
             log.waiting.push_back(handle);
+            self.transactions[handle].state.lack_room();
             self.waiting += 1;
             return false;
         }
@@ -125,7 +127,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.payload.is_active() {
             let (writes, log) = (&entry.writes, &entry.log);
             let running = &self.transactions[handle];
-            let request = (running.request != NONE).then(|| &self.requests[running.request].request);
+            let request = running.purpose.request().map(|request| &self.requests[request].request);
             self.payload.logs(Owner { handle, transaction: &running.spec, request }, writes, log);
         }
     }
@@ -141,6 +143,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 break;
             }
             log.waiting.pop_front();
+            running.state.has_room();
             self.waiting -= 1;
             running.end.blame.parity.queue_host += now.saturating_since(running.end.finish).0;
             running.end.finish = running.end.finish.max(now);
@@ -183,15 +186,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
             background.copy_again_from(from);
         }
         for &(number, spec) in &entries {
-            let spec = Transaction { operation: Operation::Write, tag: REPLAY, ..spec };
-            self.begin_replay(spec, number, now)?;
+            let spec = Transaction { operation: Operation::Write, ..spec };
+            let mut replay = Running::new(Purpose::Replay, spec, Chain::from(now));
+            replay.log = number;
+            self.begin_after(replay, now)?;
         }
         Ok(!entries.is_empty())
     }
 
     /// A transaction has written again what the log says. Whether it was the last one.
     pub(super) fn replay_is_over(&mut self, spec: &Transaction, now: SimTime) -> bool {
-        let Some(log) = self.log.as_deref_mut().filter(|_| spec.tag == REPLAY) else { return false };
+        let Some(log) = self.log.as_deref_mut() else { return false };
         log.counters.replayed_rows += spec.rows.count;
         log.replaying -= 1;
         let is_last = log.replaying == 0;

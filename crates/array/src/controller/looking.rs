@@ -5,14 +5,13 @@
 //!   is heard a round trip later, by refusals only;
 //! * `log`: the last answer to a status query, as old as it is.
 
-use harmonia_ssd::Device;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::Access;
+use super::members::Members;
 use super::nvram::Nvram;
 use crate::config::Interface;
-use crate::coordination::Delivered;
 use crate::planner::Look;
 use crate::stand_ins::StandIns;
 
@@ -41,24 +40,20 @@ impl Sight {
 
 /// Looks at the members at one moment.
 pub(super) struct Looking<'a, P: Probe> {
-    pub devices: &'a [Device<P>],
-    pub delivered: &'a [Delivered],
-    pub access: &'a [Access],
-    pub avoided: &'a [bool],
-    pub stand_ins: Option<&'a StandIns>,
+    pub members: &'a Members<P>,
     pub nvram: Option<&'a Nvram>,
-    pub sight: Sight,
     pub now: SimTime,
 }
 
 impl<P: Probe> Looking<'_, P> {
     /// How long the member as a whole is best left alone.
     fn whole(&self, device: usize) -> Option<SimDuration> {
-        if self.access[device] != Access::Open || self.avoided[device] {
+        let members = self.members;
+        if members.access[device] != Access::Open || members.avoided[device] {
             return Some(SimDuration(u64::MAX));
         }
-        let known = &self.delivered[device];
-        let status = known.status.filter(|_| self.sight == Sight::Answers && known.collecting)?;
+        let known = &members.delivered[device];
+        let status = known.status.filter(|_| members.sight == Sight::Answers && known.collecting)?;
         // Past the time it named it may be done or not: the next answer tells.
         let left = status.gc_remaining.0.saturating_sub((self.now - known.as_of).0);
         Some(SimDuration(left.max(1)))
@@ -67,14 +62,14 @@ impl<P: Probe> Looking<'_, P> {
 
 impl<P: Probe> Look for Looking<'_, P> {
     fn sees(&self, device: DeviceId) -> bool {
-        self.sight == Sight::Members
+        self.members.sight == Sight::Members
             && match self.stood_in(device) {
                 // Any other member may stand in for it.
                 Some(_) => {
-                    let mut members = self.delivered.iter().enumerate();
+                    let mut members = self.members.delivered.iter().enumerate();
                     members.all(|(other, known)| known.capable || other == device.index())
                 }
-                None => self.delivered[device.index()].capable,
+                None => self.members.delivered[device.index()].capable,
             }
     }
 
@@ -102,7 +97,7 @@ impl<P: Probe> Look for Looking<'_, P> {
 impl<P: Probe> Looking<'_, P> {
     /// Who stands in for a member, if anybody does.
     fn stood_in(&self, device: DeviceId) -> Option<&StandIns> {
-        self.stand_ins.filter(|all| all.has_taken(device))
+        self.members.health.stand_ins().filter(|all| all.has_taken(device))
     }
 
     /// As [`Look::busy`], of the member itself.
@@ -126,8 +121,8 @@ impl<P: Probe> Looking<'_, P> {
         };
         if let Some(left) = self.whole(index) {
             not_parked(offset, offset + length, left);
-        } else if self.sight == Sight::Members && self.delivered[index].capable {
-            self.devices[index].collection_in(offset, length, self.now, &mut not_parked);
+        } else if self.members.sight == Sight::Members && self.members.delivered[index].capable {
+            self.members.devices[index].collection_in(offset, length, self.now, &mut not_parked);
         }
     }
 }

@@ -7,10 +7,10 @@
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, Operation, SimTime};
 
-use super::bitmap::{BitmapCounters, MARKS, Mark};
+use super::bitmap::{BitmapCounters, Mark};
 use super::messages::Message;
 use super::payload::Payload;
-use super::tokens::NONE;
+use super::states::Purpose;
 use super::transactions::Chain;
 use super::{Array, ArrayFailure};
 use crate::planner::{Plan, Transaction};
@@ -26,7 +26,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return true };
         let running = &mut self.transactions[handle];
         let writes = matches!(running.spec.operation, Operation::Write | Operation::Trim);
-        if !writes || running.is_own || running.is_destage || running.is_marked {
+        if !writes || !running.purpose.is_host() || running.is_marked {
             return true;
         }
         running.is_marked = true;
@@ -61,21 +61,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
             before.finish = now;
             bitmap.let_go.push(waiter);
         }
-        let spec = Transaction { tag: MARKS, ..Transaction::unlocked(Operation::Write, 0, 0) };
-        self.begin_own(spec, u64::MAX, now)
+        self.begin_own(Purpose::Marks, Transaction::unlocked(Operation::Write, 0, 0), now)
     }
 
     /// Plans to write them.
     pub(super) fn plan_marks(&mut self, plan: &mut Plan) {
-        let members = self.delivered.len() as u16;
+        let members = self.members.delivered.len() as u16;
         if let Some(bitmap) = self.bitmap.as_deref_mut() {
-            bitmap.plan(&self.health, members, plan);
+            bitmap.plan(&self.members.health, members, plan);
         }
     }
 
     /// Members collected where the bitmap waited for them.
-    pub(super) fn marks_are_affected(&mut self, tag: u64) {
-        if let Some(bitmap) = self.bitmap.as_deref_mut().filter(|_| tag == MARKS) {
+    pub(super) fn marks_are_affected(&mut self) {
+        if let Some(bitmap) = self.bitmap.as_deref_mut() {
             bitmap.has_met_gc = true;
         }
     }
@@ -104,8 +103,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 before.blame.parity.queue_host += (now - before.finish).0;
             }
             before.finish = now;
-            if running.request != NONE {
-                self.requests[running.request].met_gc |= is_affected;
+            if let Some(request) = running.purpose.request() {
+                self.requests[request].met_gc |= is_affected;
             }
             self.admit(waiter, now)?;
         }
@@ -123,7 +122,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Arranges the next pass, if there is anything to clear.
     pub(super) fn arrange_pass(&mut self, now: SimTime) {
-        let is_whole = self.health.is_whole();
+        let is_whole = self.members.health.is_whole();
         let Some(bitmap) = self.bitmap.as_deref_mut().filter(|bitmap| !bitmap.has_pass) else { return };
         if is_whole && bitmap.is_untidy() {
             bitmap.has_pass = true;
@@ -133,7 +132,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Clears what nobody has written for a while.
     pub(super) fn pass(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_whole = self.health.is_whole();
+        let is_whole = self.members.health.is_whole();
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
         bitmap.has_pass = false;
         if is_whole {

@@ -68,7 +68,7 @@ pub(super) enum Message {
     Room,
     /// An operation is over the link that members share, or a read comes to it: which of those on their way.
     Crosses(u32),
-    /// Bits of it are looked through for those that nobody needs.
+    /// The bits of the bitmap are looked through: those that no write needs any more are cleared.
     Pass,
 }
 
@@ -115,7 +115,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.started = true;
             self.arrange_faults();
             self.consult(SimTime::ZERO, &Event::Start);
-            if self.sight == Sight::Answers && self.dodges {
+            if self.members.sight == Sight::Answers && self.dodges {
                 self.agenda.push(SimTime::ZERO, Message::Poll);
             }
         }
@@ -124,8 +124,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Sends a member's notices on their way, if it is capable and anyone listens.
     pub(super) fn forward_notices(&mut self, device: usize) {
         let id = DeviceId(device as u16);
-        let notices = self.devices[device].notices();
-        if !self.listens || !self.delivered.get(device).is_some_and(|known| known.capable) {
+        let notices = self.members.devices[device].notices();
+        if !self.listens || !self.members.delivered.get(device).is_some_and(|known| known.capable) {
             notices.clear();
             return;
         }
@@ -141,8 +141,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         match message {
             // What a member that failed had sent is lost, and so is what was sent to it.
             Message::Notice(device, _) | Message::Directive(device, _) | Message::Query(device)
-                if !self.delivered[device.index()].capable => {}
-            Message::Answer(device, answer) if !self.delivered[device.index()].capable => {
+                if !self.members.delivered[device.index()].capable => {}
+            Message::Answer(device, answer) if !self.members.delivered[device.index()].capable => {
                 self.answers.release(answer);
             }
             Message::Notice(device, notice) => {
@@ -157,11 +157,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
                     }
                     Notice::WindowWarning => Event::WindowWarning(device),
                     Notice::GcStarted => {
-                        self.delivered[device.index()].collecting = true;
+                        self.members.delivered[device.index()].collecting = true;
                         Event::GcStarted(device)
                     }
                     Notice::GcEnded { registered } => {
-                        self.delivered[device.index()].collecting = false;
+                        self.members.delivered[device.index()].collecting = false;
                         self.arrange_destage(device, now);
                         self.may_tidy(now);
                         Event::GcEnded { device, registered }
@@ -173,18 +173,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Message::Directive(device, directive) => {
                 self.forget_quiet(device);
-                self.devices[device.index()].direct(now, directive);
+                self.members.devices[device.index()].direct(now, directive);
                 self.collect_from(device.index())?;
             }
             Message::Query(device) => {
-                let status = self.devices[device.index()].status(now);
+                let status = self.members.devices[device.index()].status(now);
                 let answer = self.answers.insert((status, now));
                 self.agenda.push(now + self.message_latency, Message::Answer(device, answer));
             }
             Message::Answer(device, answer) => {
                 let (status, as_of) = self.answers[answer];
                 self.answers.release(answer);
-                let known = &mut self.delivered[device.index()];
+                let known = &mut self.members.delivered[device.index()];
                 known.status = Some(status);
                 known.as_of = as_of;
                 known.collecting = status.gc_active;
@@ -201,9 +201,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::NextStep(transaction) => self.next_step(transaction, now)?,
             Message::End(transaction) => self.end(transaction, now)?,
             Message::Refused(token, refusal) => {
-                if let Some(node) = self.nodes.take(token) {
+                // What has been answered otherwise at this moment is not refused any more.
+                if let Some(node) = self.nodes.take(token).filter(|node| !node.is_outrun()) {
                     // A reserved member may have failed at the same moment: nothing waits for its successor.
-                    let has_failed = self.access[node.operation.device.index()] == Access::Failed;
+                    let has_failed = self.members.access[node.operation.device.index()] == Access::Failed;
                     let refusal = if has_failed { Refusal::Failed } else { refusal };
                     // A member that failed had it since then.
                     let waited = (now - self.begun(&node)).0;
@@ -219,7 +220,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Served(token) => {
                 if let Some(node) = self.nodes.take(token) {
                     if self.payload.is_active() {
-                        self.tell_payload(node.owner, false, |payload, owner| {
+                        self.tell_payload(node.parent, |payload, owner| {
                             payload.done(owner, &node.planned(), token);
                         });
                     }
@@ -245,7 +246,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Message::Destage(device) => self.destage(device, now)?,
             Message::Poll => self.poll(now),
-            Message::Fault(index) => self.befall(index, now)?,
+            Message::Fault(index) => self.inject_fault(index, now)?,
             Message::PowerLoss => self.lose_power(now)?,
             Message::Replace(device) => self.replace(device, now)?,
             Message::Arrived(device) => self.announce(device, now),
@@ -264,7 +265,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Lets the coordinator react and carries out its actions.
     pub(super) fn consult(&mut self, now: SimTime, event: &Event) {
         let mut actions = std::mem::take(&mut self.actions);
-        let view = DeliveredView { members: &self.delivered, clock: self.clock };
+        let view = DeliveredView { members: &self.members.delivered, clock: self.clock };
         self.coordinator.on(now, event, &view, &mut actions);
         for action in actions.drain(..) {
             self.act(now, action);
@@ -274,14 +275,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Asks every member for its status, now and from time to time.
     fn poll(&mut self, now: SimTime) {
-        for device in 0..self.delivered.len() as u16 {
+        for device in 0..self.members.delivered.len() as u16 {
             self.query(DeviceId(device), now + self.message_latency);
         }
         self.agenda.push(now + self.knowledge.poll, Message::Poll);
     }
 
     fn query(&mut self, device: DeviceId, arrival: SimTime) {
-        if self.delivered[device.index()].capable {
+        if self.members.delivered[device.index()].capable {
             self.counters.queries += 1;
             self.agenda.push(arrival, Message::Query(device));
         }
@@ -300,8 +301,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Action::Timer(at, number) => self.agenda.push(at.max(now), Message::Timer(number)),
             Action::Reserve(device) => self.reserve(device, now),
             Action::Return(device) => self.open(device, now),
-            Action::Avoid(device) => self.avoided[device.index()] = true,
-            Action::Use(device) => self.avoided[device.index()] = false,
+            Action::Avoid(device) => self.members.avoided[device.index()] = true,
+            Action::Use(device) => self.members.avoided[device.index()] = false,
             Action::Window { device, from, until } => {
                 if from > arrival {
                     self.send(arrival, device, Directive::Hold);
@@ -314,7 +315,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Directives to a member that does not understand them are lost, and not counted.
     fn send(&mut self, arrival: SimTime, device: DeviceId, directive: Directive) {
-        if self.delivered[device.index()].capable {
+        if self.members.delivered[device.index()].capable {
             match directive {
                 Directive::Force(_) => self.counters.forced += 1,
                 Directive::Hold => self.counters.holds += 1,

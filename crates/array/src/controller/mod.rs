@@ -8,16 +8,19 @@
 //! * `requests`: cut into transactions, and completed;
 //! * `ahead`: members that run ahead of one another, each through the operations of many requests;
 //! * `horizon`: how far, where a coordinator hears of members;
+//! * `lookahead`: whether they may, option by option;
 //! * `transactions`: locked, planned, step by step, chains of blame;
+//! * `states`: whose work a transaction is, and how far it and its operations are;
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
 //! * `depth`: operations that wait until a member, or all of them, are given one more;
 //! * `link`: data on its way over a link that all members share;
+//! * `members`: the devices, and what the controller knows of them;
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
 //! * `caching`: writes and the stripe cache: waiting for entries, merged, delayed; `crate::stripe_cache` is the table;
-//! * `failure`: what befalls members, and spares that take their places;
+//! * `failure`: failures of members, and spares that take their places;
 //! * `power`: losses of power, and how the array starts again;
 //! * `standing_in`: operations on members whose places others have taken;
 //! * `background`: rebuilding, copying, resyncing and scrubbing;
@@ -29,34 +32,6 @@
 //! * `payload`: a hook on what operations carry.
 //!
 //! Not modelled: time of the controller itself.
-
-/// What can be seen of the members now, without borrowing the whole array.
-macro_rules! looking {
-    ($array:ident, $now:expr) => {
-        crate::controller::looking::Looking {
-            devices: &$array.devices,
-            delivered: &$array.delivered,
-            access: &$array.access,
-            avoided: &$array.avoided,
-            stand_ins: $array.health.stand_ins(),
-            nvram: $array.nvram.as_deref(),
-            sight: $array.sight,
-            now: $now,
-        }
-    };
-}
-
-/// What planners see of the members.
-macro_rules! viewing {
-    ($array:ident, $look:ident) => {
-        View {
-            members: &$array.delivered,
-            health: &$array.health,
-            outstanding: &$array.outstanding,
-            look: &$look,
-        }
-    };
-}
 
 mod ahead;
 mod background;
@@ -72,8 +47,10 @@ mod link;
 mod locks;
 mod log;
 mod logging;
+mod lookahead;
 mod looking;
 mod marking;
+mod members;
 mod messages;
 mod nvram;
 mod parking;
@@ -82,6 +59,7 @@ mod power;
 mod refusals;
 mod requests;
 mod standing_in;
+mod states;
 mod tidying;
 mod tokens;
 mod transactions;
@@ -107,13 +85,15 @@ pub use bitmap::BitmapCounters;
 pub use caching::CacheCounters;
 use caching::Caching;
 use depth::Depth;
-use failure::Fate;
+use failure::Failures;
 pub use failure::{Mishap, MishapKind};
 use link::SharedLink;
 use locks::RowLocks;
 use log::Log;
 pub use log::LogCounters;
+use lookahead::Lookahead;
 use looking::Sight;
+use members::Members;
 use messages::Message;
 pub use messages::MessageCounters;
 use nvram::Nvram;
@@ -127,14 +107,12 @@ use transactions::{Chain, Running};
 /// A whole array of simulated SSDs.
 #[derive(Clone)]
 pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
-    /// The members, then whatever takes their places or has left them (`copying`).
-    devices: Vec<Device<P>>,
+    members: Members<P>,
     layout: Layout,
     planner: Box<dyn Planner>,
     coordinator: Box<dyn Coordinator>,
-    health: Health,
-    /// What is to befall members, and the array's own work; only where anything may.
-    fate: Option<Box<Fate<P>>>,
+    /// Faults, and the array's own work; only where any may happen.
+    failures: Option<Box<Failures<P>>>,
     background: Option<Box<Background>>,
     /// Writes of rows go there first.
     log: Option<Box<Log>>,
@@ -147,12 +125,13 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     listens: bool,
     /// Requests need no transactions: see [`Planner::is_flat`]. Over as soon as a member may refuse operations.
     is_flat: bool,
+    /// What keeps members together, of the options.
+    lookahead: Lookahead,
     /// Only where members run ahead of one another.
     ahead: Option<Box<Ahead>>,
     message_latency: SimDuration,
     /// Messages on their way, timers, and what follows the end of a step.
     agenda: EventQueue<Message>,
-    delivered: Vec<Delivered>,
     /// Which moment of UTC a simulated time stands for, if the load has clock times.
     clock: Option<WallClock>,
     /// Answers, and completions that the coordinator wants to hear of, on their way.
@@ -171,16 +150,9 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     acknowledged: u64,
     unsettled: BTreeSet<u64>,
     flushes: Vec<WaitingFlush>,
-    /// By member: what it may be given.
-    access: Vec<Access>,
-    /// By device: bytes handed to it and not served yet.
-    outstanding: Vec<u64>,
-    /// By member: the coordinator wants reads to do without it.
-    avoided: Vec<bool>,
     /// By member: operations that wait until it may be used again, and since when.
     held_back: Vec<Vec<(u32, SimTime)>>,
     knowledge: Knowledge,
-    sight: Sight,
     /// Members are told which operations may be refused.
     reads_fail_fast: bool,
     writes_fail_fast: bool,
@@ -223,13 +195,16 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     split: Vec<Transaction>,
     granted: Vec<u32>,
     actions: Vec<Action>,
-    /// What members have finished and refused and nobody has dealt with; whose that was, and whether somebody deals with it.
-    /// `first` is room for what the member had finished that is heard first.
+    /// Room for the completions of the member that is dealt with first.
     first: Vec<SubCompletion>,
+    /// Completions and refusals of members that follow from these, and are yet to be dealt with.
     finished: VecDeque<SubCompletion>,
     refused: VecDeque<SubRefusal>,
-    heard_of: Vec<usize>,
-    hears: bool,
+    /// The members that these come from.
+    finished_at: Vec<usize>,
+    /// Completions are being dealt with: what follows from them is left to whoever does that.
+    is_dealing: bool,
+    /// The coordinator knows that the run has begun.
     started: bool,
 }
 
@@ -334,8 +309,7 @@ impl<P: Probe> Array<P, NoPayload> {
     ) -> Result<Self, String> {
         let layout = laid_out(config, excluded);
         let coordinator = coordinator(config)?;
-        let dodge = dodge(config, &*coordinator);
-        let planner = planner::of(&layout, config.small_write, config.page_size(), dodge);
+        let planner = planner_of(config, &layout, &*coordinator)?;
         let parts = Parts { coordinator, planner, payload: NoPayload };
         Self::build(config, layout, states, parts, &mut probe)
     }
@@ -375,6 +349,21 @@ fn coordinator(config: &ArrayConfig) -> Result<Box<dyn Coordinator>, String> {
     })
 }
 
+/// Builds the planner of an array that is configured so.
+fn planner_of(
+    config: &ArrayConfig,
+    layout: &Layout,
+    coordinator: &dyn Coordinator,
+) -> Result<Box<dyn Planner>, String> {
+    planner::of(&planner::Parameters {
+        layout,
+        small_write: config.small_write,
+        page: config.page_size(),
+        dodge: dodge(config, coordinator),
+        coordination: &config.coordination.policy,
+    })
+}
+
 /// What reads and writes do about members that collect: as the coordinator has it, or else the array.
 fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
     let page_read = |member: &crate::MemberConfig| {
@@ -408,8 +397,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<Self, String> {
         let layout = config.layout();
         let coordinator = coordinator(config)?;
-        let dodge = dodge(config, &*coordinator);
-        let planner = planner::of(&layout, config.small_write, config.page_size(), dodge);
+        let planner = planner_of(config, &layout, &*coordinator)?;
         Self::build(config, layout, states, Parts { coordinator, planner, payload }, &mut probe)
     }
 
@@ -430,7 +418,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         config: &ArrayConfig,
         layout: Layout,
         states: Vec<Ftl>,
-        Parts { coordinator, planner, payload }: Parts<C>,
+        Parts { coordinator, mut planner, payload }: Parts<C>,
         probe: &mut dyn FnMut(DeviceId) -> P,
     ) -> Result<Self, String> {
         let faults = &config.faults;
@@ -464,10 +452,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let mut spares = devices.split_off(config.members.len());
         let journal = journal.and_then(|_| spares.pop());
-        let fate = (!faults.is_none()).then(|| Box::new(Fate::new(faults, devices.len(), spares)));
+        let failures = (!faults.is_none()).then(|| Box::new(Failures::new(faults, devices.len(), spares)));
         devices.extend(journal);
         let background =
-            fate.is_some().then(|| Box::new(Background::new(faults.rebuild, layout.member_bytes())));
+            failures.is_some().then(|| Box::new(Background::new(faults.rebuild, layout.member_bytes())));
         let unknown = |member: &crate::MemberConfig| Delivered {
             status: None,
             as_of: SimTime::ZERO,
@@ -490,13 +478,22 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for (index, device) in devices.iter().enumerate() {
             wakes.set_ranked(index, device.next_wakeup());
         }
+        let slot_count = devices.len();
         Ok(Array {
-            health: Health::of_layout(&layout),
-            fate,
+            members: Members {
+                health: Health::of_layout(&layout),
+                delivered: config.members.iter().map(unknown).collect(),
+                access: vec![Access::Open; devices.len()],
+                avoided: vec![false; devices.len()],
+                outstanding: vec![0; devices.len()],
+                sight: Sight::of(rung, is_prompt),
+                devices,
+            },
+            failures,
             background,
             log,
             bitmap,
-            tidying: planner.tidies().then(|| Box::new(Tidying::new(devices.len()))),
+            tidying: planner.tidies().map(|_| Box::new(Tidying::new(slot_count))),
             answers: harmonia_ssd::Slab::default(),
             told: harmonia_ssd::Slab::default(),
             transactions: harmonia_ssd::Slab::default(),
@@ -506,11 +503,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             acknowledged: 0,
             unsettled: BTreeSet::new(),
             flushes: Vec::new(),
-            access: vec![Access::Open; devices.len()],
-            outstanding: vec![0; devices.len()],
-            avoided: vec![false; devices.len()],
-            held_back: vec![Vec::new(); devices.len()],
-            sight: Sight::of(rung, is_prompt),
+            held_back: vec![Vec::new(); slot_count],
             reads_fail_fast: rung >= Interface::Busy,
             writes_fail_fast: offered >= Interface::Busy,
             dodges: matches!(reads, Reads::Avoid(_)),
@@ -518,16 +511,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
             hedge,
             hedges: 0,
             hedges_won: 0,
-            depth: Depth::new(config, devices.len()),
+            depth: Depth::new(config, slot_count),
             link: SharedLink::new(config),
             nvram: (config.knowledge.nvram > 0)
-                .then(|| Box::new(Nvram::new(config.knowledge.nvram, config.page_size(), devices.len()))),
+                .then(|| Box::new(Nvram::new(config.knowledge.nvram, config.page_size(), slot_count))),
             cache: Caching::of(config.stripe_cache, &layout),
             knowledge: config.knowledge,
             page_size: config.page_size(),
             latest: SimTime::ZERO,
             refused: VecDeque::new(),
-            coupled: vec![0; devices.len()],
+            coupled: vec![0; slot_count],
             coupled_wakes: SlotQueue::new(slots),
             waiting: 0,
             refuses: false,
@@ -536,17 +529,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
             patch: Plan::default(),
             split: Vec::new(),
             granted: Vec::new(),
-            devices,
             layout,
             listens: coordinator.interests().devices || planner.watches_devices(),
             is_flat: planner.is_flat(),
+            lookahead: Lookahead::of(config, reads, &*coordinator, planner.watches_devices()),
             ahead: None,
             planner,
             interests: coordinator.interests(),
             coordinator,
             message_latency: config.coordination.message_latency,
             agenda: EventQueue::default(),
-            delivered: config.members.iter().map(unknown).collect(),
             clock: None,
             requests: harmonia_ssd::Slab::default(),
             nodes: Nodes::default(),
@@ -559,8 +551,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             actions: Vec::new(),
             first: Vec::new(),
             finished: VecDeque::new(),
-            heard_of: Vec::new(),
-            hears: false,
+            finished_at: Vec::new(),
+            is_dealing: false,
             started: false,
         })
     }
@@ -586,9 +578,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// If a member runs out of free blocks; the array must not be used again.
     pub fn advance_until(&mut self, until: SimTime) -> Result<(), ArrayFailure> {
         self.start();
-        let in_step = self.listens || self.interests.completions || self.interests.answers;
-        // Of two answers to one read the first wins, whichever member it comes from.
-        let in_step = in_step || self.hedge.is_some() || self.depth.is_some() || self.link.is_some();
+        let in_step = self.lookahead.in_step();
         loop {
             let (message, device) = (self.agenda.next_time(), self.wakes.next_time());
             if message.min(device) > until || message.min(device) == SimTime::NEVER {
@@ -614,7 +604,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     fn advance_device(&mut self, device: usize, until: SimTime, stop: bool) -> Result<(), ArrayFailure> {
-        let result = self.devices[device].advance_until(until, stop);
+        let result = self.members.devices[device].advance_until(until, stop);
         result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
         self.collect_from(device)
     }
@@ -622,45 +612,45 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Takes over what a device has to say.
     fn collect_from(&mut self, device: usize) -> Result<(), ArrayFailure> {
         let id = DeviceId(device as u16);
-        let intervals = self.devices[device].gc_intervals();
+        let intervals = self.members.devices[device].gc_intervals();
         if !intervals.is_empty() {
-            let told = intervals.drain(..).filter(|_| device < self.delivered.len());
+            let told = intervals.drain(..).filter(|_| device < self.members.delivered.len());
             self.intervals.extend(told.map(|(start, end)| (id, start, end)));
         }
-        if !self.devices[device].notices().is_empty() {
+        if !self.members.devices[device].notices().is_empty() {
             self.forward_notices(device);
         }
-        let wakeup = self.devices[device].next_wakeup();
+        let wakeup = self.members.devices[device].next_wakeup();
         if wakeup != self.wakes.time_of(device) {
             self.wakes.set_ranked(device, wakeup);
         }
-        let own = &mut self.devices[device];
+        let own = &mut self.members.devices[device];
         if self.ahead.is_some() {
             let mut done = std::mem::take(own.completions());
-            self.hear_ahead(device, &done);
+            self.complete_ahead(device, &done);
             done.clear();
-            *self.devices[device].completions() = done;
+            *self.members.devices[device].completions() = done;
             return Ok(());
         }
         if !own.refusals().is_empty() {
             self.refused.extend(own.refusals().drain(..));
         }
-        if self.hears {
-            // What follows from one outcome may bring others. Whoever hears of the first deals with all of them.
+        if self.is_dealing {
+            // What follows from one outcome may bring others. Whoever deals with the first deals with all of them.
             self.finished.extend(own.completions().drain(..));
-            self.heard_of.push(device);
+            self.finished_at.push(device);
             return Ok(());
         }
         let mut result = Ok(());
         if !own.completions().is_empty() || !self.refused.is_empty() {
             let mut first = std::mem::take(&mut self.first);
             std::mem::swap(&mut first, own.completions());
-            self.hears = true;
+            self.is_dealing = true;
             result = self.deal_with_outcomes(&first);
-            self.hears = false;
+            self.is_dealing = false;
             first.clear();
             self.first = first;
-            while let Some(device) = self.heard_of.pop() {
+            while let Some(device) = self.finished_at.pop() {
                 self.set_coupled_wake(device);
             }
         }
@@ -680,17 +670,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn deal_with_outcomes(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
         for done in first {
             self.deal_with_refusals()?;
-            self.hear(done)?;
+            self.completed(done)?;
         }
         loop {
             self.deal_with_refusals()?;
             let Some(done) = self.finished.pop_front() else { return Ok(()) };
-            self.hear(&done)?;
+            self.completed(&done)?;
         }
     }
 
+    /// A member is done with an operation: over the link, if members share one.
     #[inline]
-    fn hear(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
+    fn completed(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
         if self.link.is_some() { self.comes_back(done) } else { self.node_done(done) }
     }
 
@@ -714,20 +705,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// The members.
     pub fn devices(&self) -> &[Device<P>] {
-        &self.devices[..self.delivered.len()]
+        &self.members.devices[..self.members.delivered.len()]
     }
 
     /// The measured window begins: members count their maxima anew, and their probes are told.
     pub fn begin_window(&mut self, from: SimTime) {
-        self.devices.iter_mut().for_each(|device| device.begin_window(from));
-        if let Some(fate) = self.fate.as_deref_mut() {
-            fate.not_members().for_each(|device| device.begin_window(from));
+        self.members.devices.iter_mut().for_each(|device| device.begin_window(from));
+        if let Some(failures) = self.failures.as_deref_mut() {
+            failures.not_members().for_each(|device| device.begin_window(from));
         }
     }
 
     /// What members hold.
     pub fn health(&self) -> &Health {
-        &self.health
+        &self.members.health
     }
 
     /// How the array's bytes lie on its members.
@@ -741,14 +732,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// If members [run ahead](Self::run_ahead): then none may refuse anything.
     pub fn set_access(&mut self, device: DeviceId, access: Access) {
         assert!(self.ahead.is_none(), "a member that runs ahead refuses nothing");
-        self.access[device.index()] = access;
+        self.members.access[device.index()] = access;
         if access != Access::Reserved && !self.held_back[device.index()].is_empty() {
             self.agenda.push(self.latest, Message::Open(device));
         }
-        self.refuses = self.access.iter().any(|&access| access != Access::Open);
+        self.refuses = self.members.refuse();
         // From now on operations may be refused.
         self.is_flat = false;
-        self.devices.iter_mut().for_each(Device::stop_at_completions);
+        self.members.devices.iter_mut().for_each(Device::stop_at_completions);
     }
 
     /// Who hears of operations.

@@ -10,7 +10,7 @@ use harmonia_types::{Blame, DeviceId, Operation, SimDuration, SimTime};
 use super::messages::Message;
 use super::nvram::{Nvram, Run};
 use super::payload::Payload;
-use super::tokens::Node;
+use super::tokens::{Node, Parent};
 use super::transactions::in_step;
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{PlannedOperation, Refusal, Transaction};
@@ -21,7 +21,7 @@ const PAUSE: SimDuration = SimDuration::from_us(50);
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands an operation to its member, or to those who stand in for it.
     pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        match self.health.stand_ins() {
+        match self.members.health.stand_ins() {
             None => self.submit_here(node, now),
             Some(_) => self.submit_in_places(node, now),
         }
@@ -49,10 +49,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[inline]
     fn head_in_nvram(&self, node: u32) -> Option<(u64, bool)> {
         let nvram = self.nvram.as_deref()?;
-        let Node { operation, owner, is_direct, .. } = self.nodes.get(node);
+        let node = self.nodes.get(node);
+        let operation = &node.operation;
         let PlannedOperation { device, offset, length, .. } = *operation;
-        let is_destage = !is_direct && self.transactions[*owner].is_destage;
-        if is_destage || !nvram.has_any(device, nvram.run(offset, length)) {
+        if self.is_destage(node) || !nvram.has_any(device, nvram.run(offset, length)) {
             return None;
         }
         match operation.operation {
@@ -64,13 +64,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// NVRAM has all of a read, or takes a part of a page that it has.
     fn answer_from_nvram(&mut self, node: u32, now: SimTime) {
-        let (token, Node { operation, owner, .. }) = (self.nodes.token(node), *self.nodes.get(node));
+        let (token, Node { operation, parent, .. }) = (self.nodes.token(node), *self.nodes.get(node));
         if self.payload.is_active() {
             let planned = self.nodes.get(node).planned();
-            self.tell_payload(owner, false, |payload, owner| payload.submits(owner, &planned, token));
+            self.tell_payload(parent, |payload, owner| payload.submits(owner, &planned, token));
         }
         if operation.operation == Operation::Write {
-            let is_parked = self.park_pages(owner, &operation, token);
+            let is_parked = self.park_pages(parent, &operation, token);
             debug_assert!(is_parked, "there is room for what is parked");
         } else if self.payload.is_active() {
             self.payload.finds_parked(&operation, token);
@@ -79,12 +79,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Parks what a write carries, if there is room.
-    fn park_pages(&mut self, owner: u32, operation: &PlannedOperation, token: u64) -> bool {
+    fn park_pages(&mut self, parent: Parent, operation: &PlannedOperation, token: u64) -> bool {
         let PlannedOperation { device, offset, length, .. } = *operation;
         let Some(nvram) = self.nvram.as_deref_mut() else { return false };
         let is_parked = nvram.park(device, offset, length);
         if self.payload.is_active() && is_parked {
-            self.tell_payload(owner, false, |payload, owner| payload.parks(owner, operation, token));
+            self.tell_payload(parent, |payload, owner| payload.parks(owner, operation, token));
         }
         is_parked
     }
@@ -99,7 +99,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         blame: &Blame,
     ) -> Result<(), ArrayFailure> {
         let device = node.operation.device;
-        if !self.park_pages(node.owner, &node.operation, token) {
+        if !self.park_pages(node.parent, &node.operation, token) {
             return match refusal {
                 Refusal::Reserved => {
                     self.hold_back(node, at, blame);
@@ -175,10 +175,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         Some((nvram, run))
     }
 
-    fn is_destage(&self, node: &Node) -> bool {
-        !node.is_direct && self.transactions[node.owner].is_destage
-    }
-
     /// What is parked for a member is tried at that time, or sooner if that is arranged already.
     pub(super) fn arrange_destage(&mut self, device: DeviceId, at: SimTime) {
         let Some(nvram) = self.nvram.as_deref_mut().filter(|nvram| nvram.holds(device)) else { return };
@@ -191,7 +187,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Writes back what is parked for a member, as much as may be under way at once.
     pub(super) fn destage(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_open = self.access[device.index()] == Access::Open;
+        let is_open = self.members.access[device.index()] == Access::Open;
         let size = self.page_size;
         let Some(nvram) = self.nvram.as_deref_mut() else { return Ok(()) };
         if nvram.due(device).is_some_and(|due| due <= now) {
@@ -207,7 +203,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let write = PlannedOperation::data(device, Operation::Write, offset, length);
             let write = PlannedOperation { fast_fail: true, parity, ..write };
             let handle = self.begin_destage(Transaction { member: Some(device), ..spec }, now);
-            let node = self.nodes.insert(in_step(handle, 0, write));
+            let node = self.nodes.insert(in_step(Parent::Transaction(handle), 0, write));
             self.submit_node(node, now)?;
         }
         Ok(())

@@ -33,6 +33,7 @@ use super::locks::RowLocks;
 use super::messages::Message;
 use super::payload::Payload;
 use super::requests::RequestState;
+use super::states::Purpose;
 use super::tokens::NONE;
 use super::transactions::Running;
 use super::{Access, Array, ArrayFailure};
@@ -66,16 +67,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.latest = self.latest.max(now);
         let requests = self.unacknowledged();
         let (again, is_dirty) = (requests.len() as u64, self.is_dirty(&requests, now));
-        let fate = self.fate.as_deref_mut().expect("an array that was built with faults");
-        if matches!(fate.power, Power::Refused) {
+        let failures = self.failures.as_deref_mut().expect("an array that was built with faults");
+        if matches!(failures.power, Power::Refused) {
             return Ok(());
         }
-        fate.log.push(Mishap { at: now, device: None, what: MishapKind::PowerLost(again) });
-        fate.power = Power::Recovers(requests);
-        fate.is_dirty |= is_dirty;
+        failures.log.push(Mishap { at: now, device: None, what: MishapKind::PowerLost(again) });
+        failures.power = Power::Recovers(requests);
+        failures.is_dirty |= is_dirty;
         self.forget_everything(now);
-        for device in 0..self.devices.len() {
-            self.devices[device].lose_power(now);
+        for device in 0..self.members.devices.len() {
+            self.members.devices[device].lose_power(now);
             self.collect_from(device)?;
         }
         self.restart(now)
@@ -84,14 +85,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The array starts again: rows that were being written are recovered, then requests are taken up.
     fn restart(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         // What the log says goes before everything else.
-        if self.replay(now)? { Ok(()) } else { self.go_on(now) }
+        if self.replay(now)? { Ok(()) } else { self.take_up_again(now) }
     }
 
     /// No row is torn any more, or what recovers them runs beside the requests.
     #[cold]
-    pub(super) fn go_on(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn take_up_again(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         if self.log.is_some() {
-            self.planner.is_synced_to(None);
+            self.agrees_to(None);
         }
         self.recover(now)?;
         self.resubmit(now)
@@ -100,7 +101,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether rows may have been written when power was lost, and something of them must agree.
     fn is_dirty(&self, requests: &[HostRequest], now: SimTime) -> bool {
         let writes = |request: &HostRequest| matches!(request.operation, Operation::Write | Operation::Trim);
-        let last = self.fate.as_deref().and_then(|fate| fate.last_write);
+        let last = self.failures.as_deref().and_then(|failures| failures.last_write);
         let is_recent = last.is_some_and(|last| now.saturating_since(last) <= CLEAN_AFTER);
         let is_redundant = self.layout.level().redundancy(self.layout.members()) > 0;
         // A log says what was being written.
@@ -109,15 +110,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Sees to rows that were being written when power was lost, and to the array's own work.
     fn recover(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_dirty = self.fate.as_deref_mut().is_some_and(|fate| std::mem::take(&mut fate.is_dirty));
-        if is_dirty && matches!(self.layout, Layout::Parity(_)) && !self.health.is_whole() {
+        let is_dirty =
+            self.failures.as_deref_mut().is_some_and(|failures| std::mem::take(&mut failures.is_dirty));
+        if is_dirty && matches!(self.layout, Layout::Parity(_)) && !self.members.health.is_whole() {
             return self.refuse_to_start(now);
         }
         self.read_bitmap(is_dirty, now);
         if is_dirty {
             self.begin_resync(now);
         }
-        for device in (0..self.delivered.len() as u16).map(DeviceId) {
+        for device in (0..self.members.delivered.len() as u16).map(DeviceId) {
             self.arrange_destage(device, now);
         }
         self.work_on(now)
@@ -125,11 +127,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// The array is dirty and degraded: it does not start any more.
     fn refuse_to_start(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
-        fate.log.push(Mishap { at: now, device: None, what: MishapKind::Refused });
-        let Power::Recovers(requests) = &mut fate.power else { return Ok(()) };
+        let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
+        failures.log.push(Mishap { at: now, device: None, what: MishapKind::Refused });
+        let Power::Recovers(requests) = &mut failures.power else { return Ok(()) };
         let requests = std::mem::take(requests);
-        fate.power = Power::Refused;
+        failures.power = Power::Refused;
         if let Some(background) = self.background.as_deref_mut() {
             background.give_up_all(now);
         }
@@ -140,35 +142,42 @@ impl<P: Probe, C: Payload> Array<P, C> {
         Ok(())
     }
 
+    /// What lies below a byte of the members agrees again, or everything.
+    pub(super) fn agrees_to(&mut self, from: Option<Bytes>) {
+        if let Some(planner) = self.planner.resyncs() {
+            planner.is_synced_to(from);
+        }
+    }
+
     /// All that was being written agrees again.
     pub(super) fn is_resynced(&mut self, now: SimTime) {
-        self.planner.is_synced_to(None);
-        if let Some(fate) = self.fate.as_deref_mut() {
-            fate.log.push(Mishap { at: now, device: None, what: MishapKind::Resynced });
+        self.agrees_to(None);
+        if let Some(failures) = self.failures.as_deref_mut() {
+            failures.log.push(Mishap { at: now, device: None, what: MishapKind::Resynced });
         }
     }
 
     /// The host submits again what was not acknowledged, and what has arrived since power was lost.
     fn resubmit(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(fate) = self.fate.as_deref_mut() else { return Ok(()) };
-        let Power::Recovers(requests) = &mut fate.power else { return Ok(()) };
+        let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
+        let Power::Recovers(requests) = &mut failures.power else { return Ok(()) };
         let requests = std::mem::take(requests);
-        fate.power = Power::On;
+        failures.power = Power::On;
         requests.into_iter().try_for_each(|request| self.take_up(request, now))
     }
 
     /// Keeps a request until the array takes requests again, if it does not; one that never will answers it without its data.
     #[cold]
     pub(super) fn holds_until_restart(&mut self, request: &HostRequest, now: SimTime) -> bool {
-        let Some(fate) = self.fate.as_deref_mut() else { return false };
+        let Some(failures) = self.failures.as_deref_mut() else { return false };
         if matches!(request.operation, Operation::Write | Operation::Trim) {
-            fate.last_write = Some(now);
+            failures.last_write = Some(now);
         }
-        match &mut fate.power {
+        match &mut failures.power {
             Power::On => return false,
             Power::Recovers(requests) => requests.push(*request),
             Power::Refused => {
-                fate.refused.count(request, self.page_size);
+                failures.refused.count(request, self.page_size);
                 let handle = self.requests.insert(RequestState::new(*request, 0, now));
                 self.complete(handle);
             }
@@ -179,7 +188,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Requests that were not acknowledged, in order of arrival.
     fn unacknowledged(&mut self) -> Vec<HostRequest> {
         let mut requests: Vec<HostRequest> = self.requests.iter().map(|state| state.request).collect();
-        if let Some(Power::Recovers(held)) = self.fate.as_deref_mut().map(|fate| &mut fate.power) {
+        if let Some(Power::Recovers(held)) = self.failures.as_deref_mut().map(|failures| &mut failures.power)
+        {
             requests.append(held);
         }
         requests.sort_by_key(|request| (request.arrival, request.id));
@@ -188,8 +198,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// What is not in NVRAM is forgotten.
     fn forget_everything(&mut self, now: SimTime) {
-        for running in self.transactions.iter().filter(|running| !running.is_destage) {
-            self.planner.is_cut_short(&running.spec, running.may_have_written());
+        if let Some(planner) = self.planner.resyncs() {
+            for running in self.transactions.iter().filter(|running| running.purpose != Purpose::Destage) {
+                planner.is_cut_short(&running.spec, running.may_have_written());
+            }
         }
         if self.payload.is_active() {
             self.payload.loses_power();
@@ -203,10 +215,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.flushes.clear();
         self.agenda.retain(|message| !is_of_an_operation(message));
         self.held_back.iter_mut().for_each(Vec::clear);
-        for slot in 0..self.devices.len() {
+        for slot in 0..self.members.devices.len() {
             self.coupled[slot] = 0;
-            let had_any = std::mem::take(&mut self.outstanding[slot]) > 0;
-            match self.access.get(slot) {
+            let had_any = std::mem::take(&mut self.members.outstanding[slot]) > 0;
+            match self.members.access.get(slot) {
                 Some(Access::Reserved) if had_any => {
                     self.agenda.push(now, Message::Drained(DeviceId(slot as u16)));
                 }

@@ -19,8 +19,9 @@ use harmonia_types::{Blame, Bytes, DeviceId, Operation, ParityPages, Phase, SimD
 
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::{Progress, Purpose};
 use super::tokens::{NONE, Node};
-use super::transactions::{Chain, NO_RACE, Running};
+use super::transactions::{Chain, Running};
 use super::{Access, Array, ArrayFailure};
 use crate::health::Condition;
 use crate::planner::{PlannedOperation, Refusal, Transaction};
@@ -50,14 +51,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if self.depth.is_some() {
                 self.makes_room(&piece, refusal.at);
             }
-        } else if !piece.is_answered {
+        } else if !piece.is_outrun() {
             self.add_to_step(&mut piece);
         }
         self.write_is_refused(&piece, refusal.token);
         if is_whole && let Some(nvram) = &mut self.nvram {
             nvram.forget(refusal.token);
         }
-        if piece.is_answered {
+        if piece.is_outrun() {
             return Ok(());
         }
         let mut blame = refusal.blame;
@@ -67,10 +68,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A member has nothing more to do with an operation.
     pub(super) fn is_done_with(&mut self, device: usize, length: Bytes, couples: bool, at: SimTime) {
-        self.outstanding[device] -= length;
+        self.members.outstanding[device] -= length;
         self.coupled[device] -= u32::from(couples);
-        if device >= self.access.len() {
-            if self.outstanding[device] == 0 {
+        if device >= self.members.access.len() {
+            if self.members.outstanding[device] == 0 {
                 self.agenda.push(at.max(self.latest), Message::Left(device as u16));
             }
         } else if self.is_drained(device) {
@@ -87,7 +88,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             debug_assert_eq!(one, piece.before, "the place is used again");
             piece.before = other;
         }
-        let running = &mut self.transactions[piece.owner];
+        let running = &mut self.transactions[piece.transaction()];
         piece.index = running.operations;
         running.operations += 1;
         running.pending += 1;
@@ -117,19 +118,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         blame: &Blame,
     ) -> Result<(), ArrayFailure> {
         let before = self.chain_with(node, at, node.operation.phase, blame);
-        let running = &mut self.transactions[node.owner];
-        let (request, position) = (running.request, running.position);
-        // Whatever it races, the other one does from now on. If it is not the last part, no part alone has won.
+        let running = &mut self.transactions[node.transaction()];
         let is_last = running.pending == 1 && running.later == NONE;
-        let race = std::mem::replace(&mut running.race, NO_RACE);
-        let race = if is_last { race } else { NO_RACE };
-        if request != NONE {
+        let purpose = running.purpose.hand_on(is_last);
+        if let Some(request) = purpose.request() {
             self.requests[request].remaining += 1;
         }
         self.operation_is_done(node, false, at, blame)?;
-        let mut running = Running::new(transaction, before);
-        (running.request, running.position, running.race) = (request, position, race);
-        self.begin_after(running, at)
+        self.begin_after(Running::new(purpose, transaction, before), at)
     }
 
     /// An operation waits until its member may be used again.
@@ -139,17 +135,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.nodes.take_before(node.before);
         }
         let before = self.nodes.keep_before(chain);
-        let held = self.nodes.insert(Node { before, couples: false, refused: 0, ..*node });
+        let progress = Progress::Begun;
+        let held = self.nodes.insert(Node { before, progress, couples: false, refused: 0, ..*node });
         self.held_back[node.operation.device.index()].push((held, at));
-        let request = self.transactions[node.owner].request;
-        if request != NONE {
+        if let Some(request) = self.request_of(node.parent) {
             self.requests[request].met_gc = true;
         }
     }
 
     /// Keeps new operations from a member.
     pub(super) fn reserve(&mut self, device: DeviceId, now: SimTime) {
-        if self.access[device.index()] == Access::Open {
+        if self.members.access[device.index()] == Access::Open {
             self.set_access(device, Access::Reserved);
             if self.is_drained(device.index()) {
                 self.agenda.push(now, Message::Drained(device));
@@ -159,7 +155,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A reserved member may be used again, from now on.
     pub(super) fn open(&mut self, device: DeviceId, now: SimTime) {
-        if self.access[device.index()] == Access::Reserved {
+        if self.members.access[device.index()] == Access::Reserved {
             self.set_access(device, Access::Open);
             self.agenda.push(now, Message::Open(device));
         }
@@ -193,12 +189,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A read of a request was given to its member: when another transaction may begin to find out the same.
     #[cold]
     pub(super) fn arrange_hedge(&mut self, token: u64, now: SimTime) {
-        let Some(Node { owner, is_direct, .. }) = self.nodes.place(token).map(|place| *self.nodes.get(place))
-        else {
-            return;
-        };
-        let request = if is_direct { owner } else { self.transactions[owner].request };
-        if let Some(delay) = self.hedge.filter(|_| request != NONE) {
+        let Some(place) = self.nodes.place(token) else { return };
+        let request = self.request_of(self.nodes.get(place).parent);
+        if let Some(delay) = self.hedge.filter(|_| request.is_some()) {
             self.agenda.push(now + delay, Message::Hedge(token));
         }
     }
@@ -211,10 +204,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             // It has been refused or held back before, and goes on in its own way.
             return Ok(());
         }
-        let spec = self.transactions[node.owner].spec;
+        let spec = self.transactions[node.transaction()].spec;
         let Some(transaction) = self.planner.hedge(&spec, &node.planned()) else { return Ok(()) };
         let operation = &node.operation;
-        let device = &self.devices[operation.device.index()];
+        let device = &self.members.devices[operation.device.index()];
         let waited = (now - self.begun(&node)).0;
         let collects = device.collection_left_in(operation.offset, operation.length, now).is_some();
         let blame = match collects {
@@ -223,13 +216,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         let before = self.chain_with(&node, now, Phase::Data, &blame);
         self.hedges += 1;
-        let request = self.transactions[node.owner].request;
-        if collects && request != NONE {
+        if collects && let Some(request) = self.request_of(node.parent) {
             self.requests[request].met_gc = true;
         }
-        let mut running = Running::new(transaction, before);
-        running.race = token;
-        self.begin_after(running, now)
+        self.begin_after(Running::new(Purpose::Race { read: token }, transaction, before), now)
     }
 
     /// A transaction has found out what a read was to bring. If that has not been answered, it is now.
@@ -237,7 +227,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn race_is_over(&mut self, token: u64, chain: Chain) -> Result<(), ArrayFailure> {
         let Some(place) = self.nodes.place(token) else { return Ok(()) };
         let node = self.nodes.get_mut(place);
-        if std::mem::replace(&mut node.is_answered, true) {
+        if !node.progress.outrun() {
             return Ok(());
         }
         let node = *node;
@@ -253,7 +243,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         finish: SimTime,
         blame: &Blame,
     ) {
-        if self.interests.answers && device.index() < self.delivered.len() {
+        if self.interests.answers && device.index() < self.members.delivered.len() {
             let latency = SimDuration(blame.total());
             self.agenda.push(finish.max(self.latest), Message::Answered(device, operation, latency));
         }

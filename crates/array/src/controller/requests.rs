@@ -6,11 +6,11 @@ use harmonia_types::{Completion, GcWait, HostRequest, Operation, RequestBlame, S
 
 use super::messages::Message;
 use super::payload::Payload;
-use super::tokens::{NONE, Node};
+use super::tokens::{NONE, Node, Parent};
 use super::transactions::{Chain, in_step};
 use super::{Array, ArrayFailure};
 use crate::coordination::Event;
-use crate::planner::{Transaction, View};
+use crate::planner::Transaction;
 
 /// A host request some of whose transactions are not acknowledged.
 #[derive(Debug, Clone)]
@@ -83,7 +83,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.start();
         let now = request.arrival;
         self.latest = self.latest.max(now);
-        if self.fate.is_some() {
+        if self.failures.is_some() {
             self.count_request(now)?;
         }
         if self.interests.arrivals {
@@ -92,7 +92,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.payload.is_active() {
             self.payload.arrives(&request);
         }
-        if self.fate.is_some() && self.holds_until_restart(&request, now) {
+        if self.failures.is_some() && self.holds_until_restart(&request, now) {
             return Ok(());
         }
         self.take_up(request, now)
@@ -105,8 +105,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let mut split = std::mem::take(&mut self.split);
         split.clear();
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
         self.planner.split(&request, &view, &mut split);
         if let Some(log) = &self.log {
             log.cut(&mut split);
@@ -134,16 +134,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn submit_flat(&mut self, request: HostRequest, now: SimTime) -> Result<(), ArrayFailure> {
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
         self.planner.plan(now, &whole(&request), &view, &mut plan);
-        let owner = self.requests.insert(RequestState::new(request, plan.operations().len(), now));
+        let request = self.requests.insert(RequestState::new(request, plan.operations().len(), now));
         if plan.operations().is_empty() {
-            self.complete(owner);
+            self.complete(request);
         }
         let mut result = Ok(());
         for (index, &operation) in (0..).zip(plan.operations()) {
-            let node = self.nodes.insert(Node { is_direct: true, ..in_step(owner, index, operation) });
+            let node = self.nodes.insert(in_step(Parent::Request(request), index, operation));
             result = self.submit_node(node, now);
             if result.is_err() {
                 break;
@@ -155,10 +155,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A member is done with an operation that belongs to its request directly.
     #[inline]
-    pub(super) fn direct_is_done(&mut self, node: &Node, done: &SubCompletion) {
+    pub(super) fn direct_is_done(&mut self, request: u32, node: &Node, done: &SubCompletion) {
         let depth_wait =
             if node.before == NONE { 0 } else { self.nodes.take_before(node.before).blame.depth_wait };
-        let state = &mut self.requests[node.owner];
+        let state = &mut self.requests[request];
         state.met_gc |= done.met_gc;
         if done.finish > state.finish || (done.finish == state.finish && node.index < state.last) {
             state.finish = done.finish;
@@ -170,7 +170,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         state.remaining -= 1;
         if state.remaining == 0 {
-            self.complete(node.owner);
+            self.complete(request);
         }
     }
 
@@ -189,7 +189,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[inline]
     fn with_name(&self, wait: GcWait) -> GcWait {
         let slot = wait.member.index();
-        if slot < self.delivered.len() { wait } else { GcWait { member: self.number_of(slot), ..wait } }
+        if slot < self.members.delivered.len() {
+            wait
+        } else {
+            GcWait { member: self.number_of(slot), ..wait }
+        }
     }
 
     pub(super) fn complete(&mut self, handle: u32) {
@@ -209,10 +213,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             gc_wait: state.gc_wait.map(|wait| self.with_name(wait)),
         });
         self.requests.release(handle);
-        if let Some(fate) = self.fate.as_deref_mut()
+        if let Some(failures) = self.failures.as_deref_mut()
             && matches!(operation, Operation::Write | Operation::Trim)
         {
-            fate.last_write = fate.last_write.max(Some(finish));
+            failures.last_write = failures.last_write.max(Some(finish));
         }
         if self.background.is_some() && self.requests.live() == 0 {
             // The array's own work may go faster now.

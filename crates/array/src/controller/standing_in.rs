@@ -25,13 +25,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn submit_in_places(&mut self, mut node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         loop {
             let whole = *self.nodes.get(node);
-            let Some(all) = self.health.stand_ins().filter(|_| whole.operation.operation != Operation::Flush)
+            let Some(all) =
+                self.members.health.stand_ins().filter(|_| whole.operation.operation != Operation::Flush)
             else {
                 return self.submit_here(node, now);
             };
             let (offset, length) = (whole.operation.offset, whole.operation.length);
             let (device, mut end) = all.place(whole.role, offset);
-            let goes_back = !whole.is_direct && self.transactions[whole.owner].is_destage;
+            let goes_back = self.is_destage(&whole);
             if goes_back {
                 end = end.min(self.end_of_unit(offset));
             }
@@ -57,7 +58,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn tell_parity(&mut self, node: u32) {
         let Node { operation, .. } = *self.nodes.get(node);
         let row = operation.offset / self.layout.stripe_unit();
-        let holder = self.health.role(operation.device, row).unwrap_or(operation.device);
+        let holder = self.members.health.role(operation.device, row).unwrap_or(operation.device);
         let parity = self.layout.parity_pages(holder, operation.offset, operation.length);
         self.nodes.get_mut(node).operation.parity = parity;
     }

@@ -16,11 +16,8 @@ use harmonia_types::{DeviceId, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::Purpose;
 use super::{Access, Array, ArrayFailure};
-use crate::planner::View;
-
-/// The number of a step that tidies up; rebuilding and scrubbing count theirs from 0.
-pub(super) const TIDYING: u64 = u64::MAX - 1;
 
 /// What has been promised, and what goes on in idle time.
 #[derive(Debug, Clone)]
@@ -40,7 +37,7 @@ impl Tidying {
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Promises an operation of a later step to its member. `false` if it has to take its chance.
     pub(super) fn promise(&mut self, device: DeviceId) -> bool {
-        let is_open = self.access[device.index()] == Access::Open;
+        let is_open = self.members.access[device.index()] == Access::Open;
         let Some(tidying) = self.tidying.as_deref_mut().filter(|_| is_open) else { return false };
         tidying.promised[device.index()] += 1;
         true
@@ -56,7 +53,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether a reserved member has nothing left to do.
     pub(super) fn is_drained(&self, device: usize) -> bool {
         let is_promised = self.tidying.as_deref().is_some_and(|tidying| tidying.promised[device] > 0);
-        self.access[device] == Access::Reserved && self.outstanding[device] == 0 && !is_promised
+        self.members.access[device] == Access::Reserved
+            && self.members.outstanding[device] == 0
+            && !is_promised
     }
 
     /// The array may be idle from `at` on.
@@ -75,11 +74,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !is_free || tidying.is_under_way {
             return Ok(());
         }
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
-        let Some(transaction) = self.planner.tidy(&view) else { return Ok(()) };
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
+        let planner = self.planner.tidies();
+        let Some(transaction) = planner.and_then(|planner| planner.tidy(&view)) else { return Ok(()) };
         tidying.is_under_way = true;
-        self.begin_own(transaction, TIDYING, now)
+        self.begin_own(Purpose::Tidying, transaction, now)
     }
 
     /// A transaction of idle time is done.

@@ -3,6 +3,7 @@
 //! A token is the place of an operation in a slab and the generation of that place, so that a completion that comes after
 //! its operation was given up is recognised instead of being taken for another's.
 
+use super::states::Progress;
 use super::transactions::Chain;
 use crate::planner::PlannedOperation;
 use harmonia_ssd::Slab;
@@ -10,13 +11,20 @@ use harmonia_types::DeviceId;
 
 pub(super) const NONE: u32 = u32::MAX;
 
+/// What an operation belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Parent {
+    Transaction(u32),
+    /// The plan of the request is flat.
+    Request(u32),
+}
+
 /// One planned operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
-    /// Its transaction; of a plan that is flat, its request.
-    pub owner: u32,
-    /// It belongs to its request directly.
-    pub is_direct: bool,
+    pub parent: Parent,
+    /// How far it is.
+    pub progress: Progress,
     /// Position in its transaction, counted through all steps and patches.
     pub index: u32,
     /// On the member that takes it, which may stand in for another.
@@ -30,14 +38,10 @@ pub(super) struct Node {
     /// The next one of the steps that have not begun; `begins_step` says that it begins a step.
     pub next: u32,
     pub begins_step: bool,
-    /// Its member has it.
-    pub is_submitted: bool,
     /// A member that is reserved takes it all the same: it was planned before.
     pub is_promised: bool,
     /// What its transaction does next hangs on it.
     pub couples: bool,
-    /// Another one was faster: nobody waits for it any more.
-    pub is_answered: bool,
     /// Pages of it that its member refused.
     pub refused: u32,
     /// Of a write, the last change of NVRAM before it was submitted.
@@ -51,6 +55,27 @@ impl Node {
     #[inline]
     pub fn planned(&self) -> PlannedOperation {
         PlannedOperation { device: self.role, ..self.operation }
+    }
+
+    /// Its transaction. One whose request's plan is flat has none, and nobody asks.
+    #[inline]
+    pub fn transaction(&self) -> u32 {
+        match self.parent {
+            Parent::Transaction(handle) => handle,
+            Parent::Request(_) => unreachable!("an operation of a flat plan has no transaction"),
+        }
+    }
+
+    /// Whether its request's plan is flat.
+    #[inline]
+    pub fn is_direct(&self) -> bool {
+        matches!(self.parent, Parent::Request(_))
+    }
+
+    /// Whether another transaction has answered it.
+    #[inline]
+    pub fn is_outrun(&self) -> bool {
+        self.progress == Progress::Outrun
     }
 }
 
@@ -96,18 +121,19 @@ impl Nodes {
         (self.generations.get(handle as usize) == Some(&generation)).then_some(handle)
     }
 
-    /// Takes out the node that a token names; `None` if that was given up.
+    /// Takes out the node that a token names, as it was; `None` if that was given up.
     #[inline]
     pub fn take(&mut self, token: u64) -> Option<Node> {
         let handle = self.place(token)?;
+        let node = self.slab[handle];
         self.release(handle);
-        Some(self.slab[handle])
+        Some(node)
     }
 
     /// Gives a node up: its token is worth nothing any more.
     #[inline]
     pub fn release(&mut self, handle: u32) {
-        self.slab[handle].is_submitted = false;
+        self.slab[handle].progress.take();
         self.generations[handle as usize] = self.generations[handle as usize].wrapping_add(1);
         self.slab.release(handle);
     }
@@ -115,7 +141,7 @@ impl Nodes {
     /// Gives all nodes up: what members know of them is worth nothing any more.
     pub fn forget_all(&mut self) {
         for (handle, generation) in (0..).zip(&mut self.generations) {
-            self.slab[handle].is_submitted = false;
+            self.slab[handle].progress = Progress::Over;
             *generation = generation.wrapping_add(1);
         }
         self.slab.release_all();
@@ -125,7 +151,8 @@ impl Nodes {
     /// The operations that the device in a slot has.
     pub fn under_way_at(&self, slot: usize) -> Vec<u32> {
         let all = 0..self.generations.len() as u32;
-        let is_there = |node: &Node| node.is_submitted && usize::from(node.slot) == slot;
+        let is_given = |node: &Node| matches!(node.progress, Progress::Given | Progress::Outrun);
+        let is_there = |node: &Node| is_given(node) && usize::from(node.slot) == slot;
         all.filter(|&handle| is_there(&self.slab[handle])).collect()
     }
 
@@ -160,8 +187,8 @@ mod tests {
     fn a_token_that_was_given_up_names_nothing() {
         let operation = PlannedOperation::data(DeviceId(0), Operation::Read, 0, 1);
         let node = |index| Node {
-            owner: 0,
-            is_direct: false,
+            parent: Parent::Transaction(0),
+            progress: Progress::Begun,
             index,
             operation,
             role: DeviceId(0),
@@ -169,10 +196,8 @@ mod tests {
             is_twin: false,
             next: NONE,
             begins_step: false,
-            is_submitted: false,
             is_promised: false,
             couples: false,
-            is_answered: false,
             refused: 0,
             change: 0,
             before: NONE,

@@ -5,6 +5,8 @@
 //!             │ no: waits          │ refused: patch in this step, or a new plan
 //! ```
 //!
+//! Which states that passes through, and whose work it can be, is in `states`.
+//!
 //! A step ends with the operation that finishes last (ties: the lowest); its chain is what the next step has behind it.
 //! The host's request is acknowledged when all operations but those behind its back are done; the rows stay held until
 //! those are done too.
@@ -13,18 +15,14 @@ use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
 use harmonia_types::{Blame, DeviceId, GcWait, Operation, ParityPages, Phase, RequestBlame, SimTime};
 
-use super::bitmap::MARKS;
-use super::log::{REPLAY, UNLOGGED};
+use super::log::UNLOGGED;
 use super::messages::Message;
 use super::payload::{Owner, Payload};
 use super::requests::whole;
-use super::tidying::TIDYING;
-use super::tokens::{NONE, Node};
+use super::states::{Progress, Purpose, State};
+use super::tokens::{NONE, Node, Parent};
 use super::{Access, Array, ArrayFailure};
-use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction, View};
-
-/// No token of a read.
-pub(super) const NO_RACE: u64 = u64::MAX;
+use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction};
 
 /// The operations up to one that finished, and where their time went.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,10 +36,9 @@ pub(super) struct Chain {
 /// A transaction that has begun.
 #[derive(Debug, Clone)]
 pub(super) struct Running {
-    /// `NONE` for background work, and once the request need not wait for it: by then that may be complete and forgotten.
-    pub request: u32,
-    /// Its place among the transactions of its request.
-    pub position: u32,
+    /// Whose work it is. A request that is complete may be forgotten: it is named here only as long as it waits.
+    pub purpose: Purpose,
+    pub state: State,
     pub spec: Transaction,
     /// On its rows; `NONE` if it holds none.
     pub ticket: u32,
@@ -58,13 +55,6 @@ pub(super) struct Running {
     unsettled: u64,
     /// It will be planned anew when its operations under way are done, holding these rows if it holds none.
     replan: Option<Rows>,
-    /// It writes back what is parked.
-    pub is_destage: bool,
-    /// It is the array's own work: the number of the step, or `u64::MAX`.
-    pub is_own: bool,
-    pub step: u64,
-    /// It finds out what the read with this token is to bring; `NO_RACE` if it races nobody.
-    pub race: u64,
     /// Its entry in the log.
     pub log: u64,
     /// The write-intent bitmap counts it among those who write.
@@ -78,10 +68,10 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub fn new(spec: Transaction, before: Chain) -> Self {
+    pub fn new(purpose: Purpose, spec: Transaction, before: Chain) -> Self {
         Running {
-            request: NONE,
-            position: 0,
+            purpose,
+            state: State::Admitted,
             spec,
             ticket: NONE,
             pending: 0,
@@ -91,10 +81,6 @@ impl Running {
             may_be_refused: false,
             unsettled: 0,
             replan: None,
-            is_destage: false,
-            is_own: false,
-            step: 0,
-            race: NO_RACE,
             log: UNLOGGED,
             is_marked: false,
             before,
@@ -109,26 +95,19 @@ impl Running {
         self.front.as_deref().unwrap_or(&self.end)
     }
 
-    /// Whether it goes on behind requests; they wait for blocks of the bitmap.
-    #[inline]
-    fn is_background(&self) -> bool {
-        self.is_own && self.spec.tag != MARKS
-    }
-
-    /// Whether it is a step of a rebuild, a copy, a resync or a scrub; not what displaced writes or a log have left to do.
-    #[inline]
-    fn is_upkeep(&self) -> bool {
-        self.is_background() && self.spec.tag != REPLAY && self.step != TIDYING
-    }
-
     /// Whether something follows when its operations under way are done, but for giving back its rows.
     #[inline]
-    fn goes_on(&self) -> bool {
+    fn has_sequel(&self) -> bool {
         self.later != NONE || self.may_be_refused
     }
 }
 
 impl Chain {
+    /// Nothing, up to this moment.
+    pub fn from(now: SimTime) -> Chain {
+        Chain { finish: now, ..Chain::default() }
+    }
+
     /// This chain and one more operation.
     #[inline]
     pub fn and(&self, index: u32, finish: SimTime, device: DeviceId, phase: Phase, blame: &Blame) -> Chain {
@@ -157,12 +136,12 @@ impl Chain {
     }
 }
 
-/// An operation of a transaction, in the first step of its plan.
-pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation) -> Node {
-    let (owner, next, before) = (transaction, NONE, NONE);
+/// An operation in the first step of a plan.
+pub(super) fn in_step(parent: Parent, index: u32, operation: PlannedOperation) -> Node {
+    let (next, before) = (NONE, NONE);
     Node {
-        owner,
-        is_direct: false,
+        parent,
+        progress: Progress::Begun,
         index,
         operation,
         role: operation.device,
@@ -170,10 +149,8 @@ pub(super) fn in_step(transaction: u32, index: u32, operation: PlannedOperation)
         is_twin: false,
         next,
         begins_step: false,
-        is_submitted: false,
         is_promised: false,
         couples: false,
-        is_answered: false,
         refused: 0,
         change: 0,
         before,
@@ -187,29 +164,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// If a member runs out of free blocks.
     pub fn submit_background(&mut self, now: SimTime, transaction: Transaction) -> Result<(), ArrayFailure> {
         self.start();
-        self.begin(transaction, NONE, 0, now)
+        self.begin_own(Purpose::Unawaited, transaction, now)
     }
 
-    /// Begins the array's own work: a step of it, or `u64::MAX`.
+    /// Begins work that no request waits for.
     pub(super) fn begin_own(
         &mut self,
+        purpose: Purpose,
         spec: Transaction,
-        step: u64,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        let before = Chain { finish: now, ..Chain::default() };
-        self.begin_after(Running { is_own: true, step, ..Running::new(spec, before) }, now)
-    }
-
-    /// Begins to write again what an entry of the log says.
-    pub(super) fn begin_replay(
-        &mut self,
-        spec: Transaction,
-        log: u64,
-        now: SimTime,
-    ) -> Result<(), ArrayFailure> {
-        let before = Chain { finish: now, ..Chain::default() };
-        self.begin_after(Running { is_own: true, step: u64::MAX, log, ..Running::new(spec, before) }, now)
+        self.begin_after(Running::new(purpose, spec, Chain::from(now)), now)
     }
 
     /// Transactions under way, waiting ones included.
@@ -228,7 +193,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.locks_rows = false;
     }
 
-    /// Begins a transaction: planned at once if it holds no rows or gets them, otherwise when it gets them.
+    /// Begins a transaction of a request: planned at once if it holds no rows or gets them, otherwise when it gets them.
     pub(super) fn begin(
         &mut self,
         spec: Transaction,
@@ -236,14 +201,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         position: u32,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        let mut before = Chain { finish: now, ..Chain::default() };
-        if request != NONE {
-            let state = &self.requests[request];
-            before.blame.restart = state.restart;
-            // A flush that had to wait did so for writes of other requests.
-            before.blame.data.queue_host = (now - state.request.arrival).0 - state.restart;
-        }
-        self.begin_after(Running { request, position, ..Running::new(spec, before) }, now)
+        let mut before = Chain::from(now);
+        let state = &self.requests[request];
+        before.blame.restart = state.restart;
+        // A flush that had to wait did so for writes of other requests.
+        before.blame.data.queue_host = (now - state.request.arrival).0 - state.restart;
+        self.begin_after(Running::new(Purpose::Request { request, position }, spec, before), now)
     }
 
     /// Begins a transaction.
@@ -258,15 +221,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Begins to write back what is parked: one operation, yet to be submitted, that may be refused.
     pub(super) fn begin_destage(&mut self, spec: Transaction, now: SimTime) -> u32 {
-        let before = Chain { finish: now, ..Chain::default() };
-        self.transactions.insert(Running {
-            is_destage: true,
+        let mut running = Running {
             may_be_refused: true,
             pending: 1,
             awaited: 1,
             operations: 1,
-            ..Running::new(spec, before)
-        })
+            ..Running::new(Purpose::Destage, spec, Chain::from(now))
+        };
+        running.state.begin_step();
+        self.transactions.insert(running)
     }
 
     /// Takes rows for a transaction that has none. `false` if it has to wait for them.
@@ -275,7 +238,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return true;
         }
         let (ticket, is_held) = self.locks.take(rows, handle);
-        self.transactions[handle].ticket = ticket;
+        let running = &mut self.transactions[handle];
+        running.ticket = ticket;
+        if !is_held {
+            running.state.line_up();
+        }
         self.row_waits += u64::from(!is_held);
         self.waiting += u32::from(!is_held);
         is_held
@@ -287,11 +254,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         plan.clear();
         let running = &self.transactions[handle];
         let (spec, mut index) = (running.spec, running.operations);
-        if running.is_own || self.cache.is_some() {
+        if running.purpose.is_own() || self.cache.is_some() {
             self.plan_own_or_cached(handle, now, &mut plan);
         } else {
-            let look = looking!(self, now);
-            let view = viewing!(self, look);
+            let look = self.members.look(self.nvram.as_deref(), now);
+            let view = self.members.view(&look);
             self.planner.plan(now, &spec, &view, &mut plan);
         }
         let is_logged_first = self.log.is_some() && self.log_first(handle, &mut plan);
@@ -303,7 +270,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for step in steps {
             for (place, &operation) in step.iter().enumerate() {
                 let (begins_step, is_promised) = (place == 0, self.promise(operation.device));
-                let later = Node { begins_step, is_promised, ..in_step(handle, index, operation) };
+                let first = in_step(Parent::Transaction(handle), index, operation);
+                let later = Node { begins_step, is_promised, progress: Progress::Planned, ..first };
                 let node = self.nodes.insert(later);
                 match std::mem::replace(&mut last, node) {
                     NONE => self.transactions[handle].later = node,
@@ -329,6 +297,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.host_is_served(handle);
             self.step_is_done(handle)
         } else {
+            running.state.begin_step();
             if running.awaited == 0 {
                 self.host_is_served(handle);
             }
@@ -341,20 +310,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Plans the array's own work, or a transaction that the stripe cache may know something of.
     #[cold]
     fn plan_own_or_cached(&mut self, handle: u32, now: SimTime, plan: &mut Plan) {
-        let spec = self.transactions[handle].spec;
+        let Running { spec, purpose, .. } = self.transactions[handle];
         let is_sound = self.cache.is_some() && self.is_sound();
-        let look = looking!(self, now);
-        let view = viewing!(self, look);
-        if spec.tag == REPLAY {
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
+        if purpose == Purpose::Replay {
             self.plan_replay(handle, plan);
-        } else if spec.tag == MARKS {
+        } else if purpose == Purpose::Marks {
             self.plan_marks(plan);
         } else if self.is_copy(handle) {
             self.plan_copy(&spec, plan);
         } else if let Some(cache) =
             self.cache.as_deref_mut().filter(|cache| is_sound && cache.answers(handle, &spec))
+            && let Some(planner) = self.planner.uses_cache()
         {
-            self.planner.plan_cached(now, &spec, &view, &cache.table, plan, &mut cache.kept);
+            planner.plan_cached(now, &spec, &view, &cache.table, plan, &mut cache.kept);
         } else {
             self.planner.plan(now, &spec, &view, plan);
         }
@@ -371,7 +341,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
         for (index, &operation) in (first_index..).zip(operations) {
-            let node = self.nodes.insert(in_step(handle, index, operation));
+            let node = self.nodes.insert(in_step(Parent::Transaction(handle), index, operation));
             self.submit_node(node, now)?;
         }
         Ok(())
@@ -380,7 +350,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands an operation to its member, or has it refused.
     pub(super) fn submit_to_member(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         self.tell_of_submission(node);
-        if self.fate.is_some()
+        if self.failures.is_some()
             && let Some(spare) = self.only_spare(node)
         {
             self.nodes.get_mut(node).is_twin = true;
@@ -388,7 +358,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let Node { operation, is_promised, .. } = *self.nodes.get(node);
         let device = operation.device.index();
-        let refusal = match self.access[device] {
+        let refusal = match self.members.access[device] {
             Access::Open => None,
             Access::Reserved if is_promised => None,
             Access::Reserved => Some(Refusal::Reserved),
@@ -398,7 +368,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.agenda.push(now, Message::Refused(self.nodes.token(node), refusal));
             return Ok(());
         }
-        if self.fate.is_some() {
+        if self.failures.is_some() {
             self.mirror(node, now)?;
         }
         self.hand_over(node, device, now)
@@ -410,12 +380,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return;
         }
         let (token, whole) = (self.nodes.token(node), *self.nodes.get(node));
-        let Node { operation, owner, is_direct, .. } = whole;
-        if !is_direct && self.transactions[owner].is_destage {
-            self.payload.destages(&operation, token);
+        if self.is_destage(&whole) {
+            self.payload.destages(&whole.operation, token);
         } else {
             let planned = whole.planned();
-            self.tell_payload(owner, is_direct, |payload, owner| payload.submits(owner, &planned, token));
+            self.tell_payload(whole.parent, |payload, owner| payload.submits(owner, &planned, token));
         }
     }
 
@@ -428,36 +397,41 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands an operation to the device in a slot.
     #[inline]
     fn hand_over(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        let (token, Node { operation, owner, is_direct, is_twin, .. }) =
+        let (token, Node { operation, parent, is_twin, .. }) =
             (self.nodes.token(node), *self.nodes.get(node));
-        let request = if is_direct { owner } else { self.transactions[owner].request };
         let device = operation.device.index();
-        let deadline = if self.deadlines.is_set() { self.deadline_of(request) } else { None };
-        self.outstanding[slot] += operation.length;
-        let submitted = self.nodes.get_mut(node);
-        (submitted.is_submitted, submitted.slot) = (true, slot as u16);
+        let deadline = if self.deadlines.is_set() { self.deadline_of(parent) } else { None };
+        self.members.outstanding[slot] += operation.length;
+        let given = self.nodes.get_mut(node);
+        given.progress.give();
+        given.slot = slot as u16;
         if !is_twin {
             self.write_begins(node);
         }
-        let couples = !is_direct && self.transactions[owner].goes_on();
+        let (couples, is_upkeep, background) = match parent {
+            Parent::Request(_) => (false, false, false),
+            Parent::Transaction(handle) => {
+                let running = &self.transactions[handle];
+                (running.has_sequel(), running.purpose.is_upkeep(), running.purpose.is_background())
+            }
+        };
         if couples {
             self.nodes.get_mut(node).couples = true;
             self.coupled[slot] += 1;
         }
-        let is_upkeep = !is_direct && self.transactions[owner].is_upkeep();
         let sub = SubRequest {
             token,
             operation: operation.operation,
             offset: operation.offset,
             length: operation.length,
-            fast_fail: self.may_be_refused(&operation) && self.delivered[device].capable,
+            fast_fail: self.may_be_refused(&operation) && self.members.delivered[device].capable,
             deadline,
             parity: if is_upkeep && operation.operation == Operation::Write {
                 ParityPages::BACKGROUND
             } else {
                 operation.parity
             },
-            background: !is_direct && self.transactions[owner].is_background(),
+            background,
         };
         if self.depth.is_some() { self.line_up(slot, sub, now) } else { self.give(slot, sub, now) }
     }
@@ -483,7 +457,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         sub: SubRequest,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
-        let result = self.devices[slot].submit(now, sub);
+        let result = self.members.devices[slot].submit(now, sub);
         result.map_err(|failure| {
             let place = self.nodes.place(sub.token);
             let device = place.map_or(DeviceId(slot as u16), |place| self.nodes.get(place).operation.device);
@@ -502,31 +476,53 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Lets the payload hear of an operation of a transaction, or of a request whose plan is flat.
-    pub(super) fn tell_payload(
-        &mut self,
-        handle: u32,
-        is_direct: bool,
-        tell: impl FnOnce(&mut C, Owner<'_>),
-    ) {
-        if is_direct {
-            let request = &self.requests[handle].request;
-            tell(&mut self.payload, Owner { handle, transaction: &whole(request), request: Some(request) });
-        } else {
-            let running = &self.transactions[handle];
-            // What races a read is for the read's request.
-            let raced = self.nodes.place(running.race).map(|place| self.nodes.get(place));
-            let raced =
-                raced.filter(|node| !node.is_answered).map(|node| self.transactions[node.owner].request);
-            let request = if running.request == NONE { raced.unwrap_or(NONE) } else { running.request };
-            let request = (request != NONE).then(|| &self.requests[request].request);
-            tell(&mut self.payload, Owner { handle, transaction: &running.spec, request });
+    pub(super) fn tell_payload(&mut self, parent: Parent, tell: impl FnOnce(&mut C, Owner<'_>)) {
+        match parent {
+            Parent::Request(handle) => {
+                let request = &self.requests[handle].request;
+                tell(
+                    &mut self.payload,
+                    Owner { handle, transaction: &whole(request), request: Some(request) },
+                );
+            }
+            Parent::Transaction(handle) => {
+                let running = &self.transactions[handle];
+                let request = match running.purpose {
+                    // What races a read is for the read's request.
+                    Purpose::Race { read } => {
+                        let raced = self.nodes.place(read).map(|place| self.nodes.get(place));
+                        raced.filter(|node| !node.is_outrun()).and_then(|node| self.request_of(node.parent))
+                    }
+                    purpose => purpose.request(),
+                };
+                let request = request.map(|request| &self.requests[request].request);
+                tell(&mut self.payload, Owner { handle, transaction: &running.spec, request });
+            }
         }
     }
 
-    /// When a request should be done.
-    fn deadline_of(&self, request: u32) -> Option<SimTime> {
-        let request = (request != NONE).then(|| &self.requests[request].request)?;
+    /// The request that waits for an operation.
+    #[inline]
+    pub(super) fn request_of(&self, parent: Parent) -> Option<u32> {
+        match parent {
+            Parent::Request(request) => Some(request),
+            Parent::Transaction(handle) => self.transactions[handle].purpose.request(),
+        }
+    }
+
+    /// When the request of an operation should be done.
+    fn deadline_of(&self, parent: Parent) -> Option<SimTime> {
+        let request = &self.requests[self.request_of(parent)?].request;
         Some(request.arrival + self.deadlines.of(request.operation)?)
+    }
+
+    /// Whether an operation writes back what is parked.
+    #[inline]
+    pub(super) fn is_destage(&self, node: &Node) -> bool {
+        match node.parent {
+            Parent::Request(_) => false,
+            Parent::Transaction(handle) => self.transactions[handle].purpose == Purpose::Destage,
+        }
     }
 
     /// A member is done with an operation, or was too busy for it.
@@ -540,34 +536,36 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !node.is_twin {
             self.tell_answer(operation.device, operation.operation, done.finish, &done.blame);
         }
-        if node.is_answered {
+        if node.is_outrun() {
             return Ok(());
         }
         if !node.is_twin {
             self.write_ends(&node, done.token, done.finish);
         }
-        if self.fate.is_some() {
+        if self.failures.is_some() {
             self.find_unreadable(&node, done);
         }
         if self.payload.is_active() {
-            self.tell_payload(node.owner, node.is_direct, |payload, owner| {
+            self.tell_payload(node.parent, |payload, owner| {
                 payload.done(owner, &node.planned(), done.token);
             });
         }
-        if node.is_direct {
-            self.direct_is_done(&node, done);
-            return Ok(());
-        }
-        let running = &self.transactions[node.owner];
-        if running.request == NONE && done.met_gc {
-            self.marks_are_affected(running.spec.tag);
-        }
-        let running = &self.transactions[node.owner];
-        if running.request != NONE && !operation.behind {
-            self.requests[running.request].met_gc |= done.met_gc;
-            if done.met_gc && self.cache.is_some() {
-                self.merged_are_affected(node.owner);
+        let handle = match node.parent {
+            Parent::Transaction(handle) => handle,
+            Parent::Request(request) => {
+                self.direct_is_done(request, &node, done);
+                return Ok(());
             }
+        };
+        match self.transactions[handle].purpose {
+            Purpose::Request { request, .. } if !operation.behind => {
+                self.requests[request].met_gc |= done.met_gc;
+                if done.met_gc && self.cache.is_some() {
+                    self.merged_are_affected(handle);
+                }
+            }
+            Purpose::Marks if done.met_gc => self.marks_are_affected(),
+            _ => {}
         }
         self.operation_is_done(&node, done.is_parity, done.finish, &done.blame)
     }
@@ -582,7 +580,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let operation = &node.operation;
         let phase = if is_parity && operation.phase == Phase::Data { Phase::Parity } else { operation.phase };
-        let Running { before, end, front, .. } = &mut self.transactions[node.owner];
+        let Running { before, end, front, .. } = &mut self.transactions[node.transaction()];
         let before = if node.before == NONE { &*before } else { self.nodes.before(node.before) };
         // A chain is long: it is written where it is kept, and only if it is later than what is there.
         let follow = |chain: &mut Chain| {
@@ -603,7 +601,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[inline]
     pub(super) fn chain_with(&self, node: &Node, finish: SimTime, phase: Phase, blame: &Blame) -> Chain {
         let taken = (node.before != NONE).then(|| self.nodes.before(node.before));
-        let before = taken.unwrap_or(&self.transactions[node.owner].before);
+        let before = taken.unwrap_or(&self.transactions[node.transaction()].before);
         before.and(node.index, finish, node.operation.device, phase, blame)
     }
 
@@ -613,13 +611,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if is_later {
             self.nodes.before(node.before).finish
         } else {
-            self.transactions[node.owner].before.finish
+            self.transactions[node.transaction()].before.finish
         }
     }
 
     /// An operation needs nothing more; `chain` leads up to its end.
     pub(super) fn settle(&mut self, node: &Node, chain: &Chain) -> Result<(), ArrayFailure> {
-        let running = &mut self.transactions[node.owner];
+        let running = &mut self.transactions[node.transaction()];
         let front = running.front.as_deref_mut();
         if let Some(front) = front.filter(|front| !node.operation.behind && chain.is_after(front)) {
             *front = *chain;
@@ -633,16 +631,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// One operation less is to be waited for.
     #[inline]
     fn count_down(&mut self, node: &Node) -> Result<(), ArrayFailure> {
-        let running = &mut self.transactions[node.owner];
+        let handle = node.transaction();
+        let running = &mut self.transactions[handle];
         running.pending -= 1;
         let is_last = running.pending == 0;
         if !node.operation.behind {
             running.awaited -= 1;
             if running.awaited == 0 && running.replan.is_none() {
-                self.host_is_served(node.owner);
+                self.host_is_served(handle);
             }
         }
-        if is_last { self.step_is_done(node.owner) } else { Ok(()) }
+        if is_last { self.step_is_done(handle) } else { Ok(()) }
     }
 
     /// A member did not take an operation at `at`: asks the planner what to do instead, and does it.
@@ -657,29 +656,31 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut patch = std::mem::take(&mut self.patch);
         patch.clear();
         if self.payload.is_active() {
-            self.tell_payload(node.owner, false, |payload, owner| {
+            self.tell_payload(node.parent, |payload, owner| {
                 payload.refused(owner, &node.planned(), token);
             });
         }
-        if self.is_log(&node.operation) || self.transactions[node.owner].spec.tag == MARKS {
+        let handle = node.transaction();
+        let purpose = self.transactions[handle].purpose;
+        if self.is_log(&node.operation) || purpose == Purpose::Marks {
             self.patch = patch;
             return self.log_is_refused(&node, refusal, at, blame);
         }
-        if self.transactions[node.owner].is_destage {
+        if purpose == Purpose::Destage {
             self.patch = patch;
             return self.destage_is_refused(&node, refusal, at, blame);
         }
         if self.cache.is_some() {
             self.forget_refused(&node, refusal);
         }
-        let look = looking!(self, at);
-        let view = viewing!(self, look);
-        let running = &self.transactions[node.owner];
+        let look = self.members.look(self.nvram.as_deref(), at);
+        let view = self.members.view(&look);
+        let running = &self.transactions[handle];
         let planned = node.planned();
         let answer = self.planner.on_refused(at, &running.spec, &planned, refusal, &view, &mut patch);
-        let is_restored = running.is_own && running.spec.operation == Operation::Write;
+        let is_restored = purpose.is_own() && running.spec.operation == Operation::Write;
         if let Answer::Replan(rows) = answer {
-            let replan = &mut self.transactions[node.owner].replan;
+            let replan = &mut self.transactions[handle].replan;
             // Several operations may be refused in one step: rows that one of the answers asks for stay asked for.
             *replan = replan.filter(|asked| asked.count > 0).or(Some(rows));
             patch.clear();
@@ -723,7 +724,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
-        let running = &mut self.transactions[node.owner];
+        let handle = node.transaction();
+        let running = &mut self.transactions[handle];
         let before = taken.unwrap_or(running.before);
         let refused = before.and(node.index, at, node.operation.device, node.operation.phase, blame);
         let count = patch.operations().len() as u32;
@@ -737,11 +739,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             running.front.get_or_insert_with(|| Box::new(running.end));
         }
         if awaited == 0 && !node.operation.behind {
-            self.host_is_refused(node.owner, refused);
+            self.host_is_refused(handle, refused);
         }
         for (index, &operation) in (first..).zip(patch.operations()) {
             let before = self.nodes.keep_before(refused);
-            let patched = self.nodes.insert(Node { before, ..in_step(node.owner, index, operation) });
+            let patched = self.nodes.insert(Node { before, ..in_step(node.parent, index, operation) });
             self.submit_node(patched, at)?;
         }
         Ok(())
@@ -761,15 +763,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// All that the host waits for is done.
     fn host_is_served(&mut self, handle: u32) {
         let running = &mut self.transactions[handle];
-        let request = std::mem::replace(&mut running.request, NONE);
-        let race = std::mem::replace(&mut running.race, NO_RACE);
-        if race != NO_RACE {
-            let chain = *running.host_chain();
-            self.agenda.push(chain.finish.max(self.latest), Message::Won(race, self.chains.insert(chain)));
-        }
-        if request == NONE {
-            return;
-        }
+        let purpose = running.purpose;
+        running.purpose = purpose.answered();
+        let (request, position) = match purpose {
+            Purpose::Request { request, position } => (request, position),
+            Purpose::Race { read } => {
+                let chain = *running.host_chain();
+                let won = Message::Won(read, self.chains.insert(chain));
+                return self.agenda.push(chain.finish.max(self.latest), won);
+            }
+            _ => return,
+        };
         let is_over = running.pending == 0 && running.later == NONE;
         if !is_over {
             self.acknowledged += 1;
@@ -780,18 +784,22 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return;
         }
         let running = &self.transactions[handle];
-        if self.requests[request].is_acknowledged(running.position, running.host_chain()) {
+        if self.requests[request].is_acknowledged(position, running.host_chain()) {
             self.complete(request);
         }
     }
 
     /// The current step is done: the next one begins when its last operation finishes.
     fn step_is_done(&mut self, handle: u32) -> Result<(), ArrayFailure> {
-        let running = &self.transactions[handle];
+        let running = &mut self.transactions[handle];
         let at = running.end.finish;
         if running.later != NONE || running.replan.is_some() {
+            running.state.end_step();
             self.agenda.push(at, Message::NextStep(handle));
-        } else if running.ticket != NONE || running.unsettled != 0 || running.is_own {
+            return Ok(());
+        }
+        running.state.finish();
+        if running.ticket != NONE || running.unsettled != 0 || running.purpose.is_own() {
             self.agenda.push(at, Message::End(handle));
         } else {
             // It holds nothing that anybody could wait for.
@@ -820,12 +828,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
             node = self.nodes.get(node).next;
         }
         let running = &mut self.transactions[handle];
+        running.state.begin_step();
         (running.later, running.pending) = (node, count);
         // Members may have been reserved or have failed since it was planned.
         running.may_be_refused |= self.refuses;
         let mut node = first;
         for _ in 0..count {
-            let Node { next, operation, is_promised, .. } = *self.nodes.get(node);
+            let begun = self.nodes.get_mut(node);
+            begun.progress.begin();
+            let Node { next, operation, is_promised, .. } = *begun;
             self.keep_promise(operation.device, is_promised);
             self.submit_node(node, now)?;
             if is_promised && self.is_drained(operation.device.index()) {
@@ -841,6 +852,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn plan_anew(&mut self, handle: u32, rows: Rows, now: SimTime) -> Result<(), ArrayFailure> {
         let running = &mut self.transactions[handle];
         running.spec.attempt += 1;
+        running.state.plan_anew();
         let mut node = std::mem::replace(&mut running.later, NONE);
         let needs_rows = running.ticket == NONE && rows.count > 0;
         while node != NONE {
@@ -860,8 +872,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A transaction is over: its rows go to whoever waits for them.
     pub(super) fn end(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let Running { ticket, unsettled, is_own, step, spec, .. } = self.transactions[handle];
-        if spec.tag == MARKS {
+        let Running { ticket, unsettled, purpose, spec, .. } = self.transactions[handle];
+        if purpose == Purpose::Marks {
             let chain = self.transactions[handle].end;
             self.forget(handle, now);
             return self.marks_are_set(&chain, now);
@@ -875,12 +887,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.locks.release(ticket, &mut granted);
             self.waiting -= granted.len() as u32;
             for &waiter in &granted {
-                if self.is_merged(waiter) {
+                if self.transactions[waiter].state == State::Merged {
                     // What it was to write has been written.
                     self.end(waiter, now)?;
                     continue;
                 }
-                let before = &mut self.transactions[waiter].before;
+                let running = &mut self.transactions[waiter];
+                running.state.grant();
+                let before = &mut running.before;
                 before.blame.stripe_wait += (now - before.finish).0;
                 before.finish = now;
                 self.admit(waiter, now)?;
@@ -894,21 +908,32 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.let_flushes_go(now)?;
             }
         }
-        if self.replay_is_over(&spec, now) {
-            self.go_on(now)?;
+        match purpose {
+            Purpose::Replay => {
+                if self.replay_is_over(&spec, now) {
+                    self.take_up_again(now)?;
+                }
+                self.work_on(now)
+            }
+            Purpose::Job { step } => self.step_is_over(step, now),
+            Purpose::Rewrite => self.work_on(now),
+            Purpose::Tidying => {
+                self.is_tidied(now);
+                Ok(())
+            }
+            Purpose::Request { .. }
+            | Purpose::Race { .. }
+            | Purpose::Unawaited
+            | Purpose::Destage
+            | Purpose::Marks => Ok(()),
         }
-        match is_own {
-            true if step == TIDYING => self.is_tidied(now),
-            true => self.step_is_over(step, now)?,
-            false => {}
-        }
-        Ok(())
     }
 
     /// A transaction is done.
     fn forget(&mut self, handle: u32, now: SimTime) {
         let running = &self.transactions[handle];
-        if !running.is_destage && running.spec.tag != MARKS {
+        running.state.end();
+        if !matches!(running.purpose, Purpose::Destage | Purpose::Marks) {
             self.planner.done(now, &running.spec);
         }
         if self.payload.is_active() {

@@ -3,9 +3,9 @@
 //! A [`Coordinator`] is the control half of the O-RAID controller. It is sans-IO: it never owns a clock, sees only
 //! what messages have delivered, and answers with actions; the same file drives a simulated array or a live device.
 //! Events, views and actions are plain data with a text form, so that a policy may live in another language.
-//! To add one, copy the shortest file here, add its line to [`REGISTRY`], and see CONTRIBUTING.md.
+//! To add one, copy the shortest file here, add its line to [`REGISTRY`], and see CONTRIBUTING.md. A scheme that decides where
+//! data goes as well has a folder in `schemes`, with its coordinator and its planner.
 
-mod gaftl;
 mod gclock;
 mod gcsync;
 mod hedge;
@@ -13,28 +13,29 @@ mod ioda;
 mod local;
 mod participants;
 mod plm;
-mod pools;
+pub(crate) mod pools;
 mod proactive_idle;
 mod proactive_soft_limit;
 mod rates;
 mod reactive_inclusive;
 mod reactive_selective;
 mod redundancy;
-mod serial;
+pub(crate) mod serial;
 mod sit_out;
 mod spare_the_rebuild;
 mod trigger;
 mod ttflash;
 
 use dyn_clone::DynClone;
-use harmonia_ssd::interface::{Status, Stop};
+use harmonia_ssd::interface::Stop;
 use harmonia_types::registry::{self, Entry, OwnKeys, Registry};
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime, WallClock};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Interface, MemberConfig, Reads};
-use crate::planner::Placing;
-pub use gaftl::Migration;
+pub use crate::delivered::Delivered;
+pub use crate::placing::{Migration, Placing};
+use crate::schemes::gaftl;
 
 /// Decides which members collect, and when.
 pub trait Coordinator: Send + DynClone {
@@ -202,19 +203,6 @@ pub struct DeliveredView<'a> {
     pub clock: Option<WallClock>,
 }
 
-/// What the controller knows of one member.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Delivered {
-    /// The last status received; `None` before the first.
-    pub status: Option<Status>,
-    /// When that status was true.
-    pub as_of: SimTime,
-    /// Whether the member understands O-SSD messages.
-    pub capable: bool,
-    /// Whether the last delivered word is that it collects.
-    pub collecting: bool,
-}
-
 impl<'a> DeliveredView<'a> {
     /// A view of these members under a load that has no clock times.
     pub fn of(members: &'a [Delivered]) -> Self {
@@ -273,19 +261,19 @@ pub const REGISTRY: &[Entry<Build>] = &[
     sit_out::ENTRY,
     hedge::ENTRY,
     spare_the_rebuild::ENTRY,
-    gaftl::ENTRY,
+    gaftl::COORDINATOR,
 ];
 
 /// Those, and what a program has added.
 pub static POLICIES: Registry<Build> = Registry::new("coordination policy", REGISTRY);
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use harmonia_types::{Operation, RequestBlame};
 
     /// Some request's arrival.
-    pub(super) fn arrival() -> Event {
+    pub(crate) fn arrival() -> Event {
         Event::Arrival(HostRequest {
             id: 0,
             arrival: SimTime::ZERO,
@@ -298,7 +286,7 @@ mod tests {
     }
 
     /// Its completion.
-    pub(super) fn completion() -> Event {
+    pub(crate) fn completion() -> Event {
         Event::Completion(Completion {
             id: 0,
             operation: Operation::Write,
@@ -312,41 +300,41 @@ mod tests {
         })
     }
 
-    pub(super) fn members(capable: &[bool]) -> Vec<Delivered> {
+    pub(crate) fn members(capable: &[bool]) -> Vec<Delivered> {
         let member = |&capable| Delivered { status: None, as_of: SimTime::ZERO, capable, collecting: false };
         capable.iter().map(member).collect()
     }
 
-    pub(super) fn soft(member: u16) -> Event {
+    pub(crate) fn soft(member: u16) -> Event {
         Event::SoftThreshold(DeviceId(member))
     }
 
-    pub(super) fn hard(member: u16) -> Event {
+    pub(crate) fn hard(member: u16) -> Event {
         Event::HardThreshold(DeviceId(member))
     }
 
-    pub(super) fn started(member: u16) -> Event {
+    pub(crate) fn started(member: u16) -> Event {
         Event::GcStarted(DeviceId(member))
     }
 
-    pub(super) fn ended(member: u16, registered: bool) -> Event {
+    pub(crate) fn ended(member: u16, registered: bool) -> Event {
         Event::GcEnded { device: DeviceId(member), registered }
     }
 
-    pub(super) fn failed(member: u16) -> Event {
+    pub(crate) fn failed(member: u16) -> Event {
         Event::Failure(DeviceId(member))
     }
 
-    pub(super) fn replaced(member: u16) -> Event {
+    pub(crate) fn replaced(member: u16) -> Event {
         Event::Replacement(DeviceId(member))
     }
 
-    pub(super) fn rebuilt(member: u16) -> Event {
+    pub(crate) fn rebuilt(member: u16) -> Event {
         Event::Rebuilt(DeviceId(member))
     }
 
     /// A policy with these keys, as JSON, in an array of which nothing else is known.
-    pub(super) fn built(
+    pub(crate) fn built(
         entry: &Entry<Build>,
         devices: u16,
         redundancy: u16,
@@ -359,7 +347,7 @@ mod tests {
 
     /// Compares what a policy decides about four members, event by event, with what it should.
     #[track_caller]
-    pub(super) fn decisions(policy: &mut dyn Coordinator, expected: &[(u64, Event, &[Action])]) {
+    pub(crate) fn decisions(policy: &mut dyn Coordinator, expected: &[(u64, Event, &[Action])]) {
         let mut members = members(&[true; 4]);
         for (row, &(now, event, expected)) in expected.iter().enumerate() {
             match event {
@@ -376,7 +364,7 @@ mod tests {
     }
 
     /// The members a policy forces in answer to one event.
-    pub(super) fn forced(policy: &mut dyn Coordinator, event: Event, members: &[Delivered]) -> Vec<u16> {
+    pub(crate) fn forced(policy: &mut dyn Coordinator, event: Event, members: &[Delivered]) -> Vec<u16> {
         let mut actions = Vec::new();
         policy.on(SimTime::ZERO, &event, &DeliveredView::of(members), &mut actions);
         let force = |action: &Action| match action {

@@ -24,7 +24,7 @@ use harmonia_types::DeviceId;
 
 /// What the pools make of the array.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     #[default]
     None,
     Soft,
@@ -34,7 +34,7 @@ pub(super) enum State {
 
 /// How a state follows from another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// From the pools alone.
     #[default]
     Pools,

@@ -73,7 +73,7 @@ impl Default for Config {
 }
 
 #[derive(Clone)]
-pub(super) struct Serial {
+pub(crate) struct Serial {
     has_redundancy: bool,
     redundancy: Redundancy,
     patience: SimDuration,
@@ -127,17 +127,17 @@ impl Serial {
     }
 
     /// In S the next member is drawn.
-    pub(super) fn drawing(self, draw: Rng) -> Self {
+    pub(crate) fn drawing(self, draw: Rng) -> Self {
         Serial { draw: Some(draw), ..self }
     }
 
     /// A member of which one die has nothing to collect stays reserved while the others do.
-    pub(super) fn waiting_for_rest(self) -> Self {
+    pub(crate) fn waiting_for_rest(self) -> Self {
         Serial { waits_for_rest: true, ..self }
     }
 
     /// States change by this rule.
-    pub(super) fn by(self, rule: Rule) -> Self {
+    pub(crate) fn by(self, rule: Rule) -> Self {
         Serial { rule, ..self }
     }
 
@@ -160,8 +160,8 @@ impl Serial {
         }
     }
 
-    /// Whether the collection of the member whose turn it is may go on, although it was said to be over.
-    fn goes_on(&self, member: DeviceId, now: SimTime) -> bool {
+    /// Whether the member whose turn it is may still collect, although its collection was said to be over.
+    fn may_still_collect(&self, member: DeviceId, now: SimTime) -> bool {
         let took_time = self.forced_at[member.index()].is_some_and(|at| now > at + self.round_trip);
         self.waits_for_rest && self.grant == Grant::Collecting(member) && !took_time
     }
@@ -260,7 +260,7 @@ impl Coordinator for Serial {
         match *event {
             Event::SoftThreshold(member) if !self.soft.contains(&member) => self.soft.push_back(member),
             Event::HardThreshold(member) if !self.hard.contains(&member) => self.hard.push(member),
-            Event::GcEnded { device, registered: true } if self.goes_on(device, now) => {
+            Event::GcEnded { device, registered: true } if self.may_still_collect(device, now) => {
                 self.is_silent = true;
                 actions.push(Action::Timer(now + SimDuration(1), u64::MAX - self.grants));
             }
@@ -302,7 +302,7 @@ impl Coordinator for Serial {
     }
 }
 
-pub(super) const ENTRY: Entry<Build> = Entry {
+pub(crate) const ENTRY: Entry<Build> = Entry {
     name: "serial",
     summary: "one member at a time is kept free of new operations, drained, and collects",
     source: "serialised GC, IEEE Access 2019",
@@ -314,7 +314,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 };
 
 /// Turns for the members of an array.
-pub(super) fn with_patience(parameters: &Parameters<'_>, patience: SimDuration) -> Result<Serial, String> {
+pub(crate) fn with_patience(parameters: &Parameters<'_>, patience: SimDuration) -> Result<Serial, String> {
     if patience < SimDuration::from_ms(1) {
         return Err("patience is too short, expected a time such as \"1s\", at least 1ms".into());
     }

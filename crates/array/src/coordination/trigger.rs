@@ -96,7 +96,7 @@ impl Trigger {
                 false
             }
             Event::Timer(number) if number == self.waits => self.look(now, actions),
-            Event::Status(member) => self.hear(member, view),
+            Event::Status(member) => self.on_answer(member, view),
             _ => false,
         };
         if fires {
@@ -128,7 +128,7 @@ impl Trigger {
     }
 
     /// An answer: would the next one come too late?
-    fn hear(&mut self, member: DeviceId, view: &DeliveredView<'_>) -> bool {
+    fn on_answer(&mut self, member: DeviceId, view: &DeliveredView<'_>) -> bool {
         let status = view.members[member.index()].status;
         let (Some(wait), Some(status)) = (&mut self.wait, status) else { return false };
         if wait.member != member {

@@ -8,6 +8,8 @@
 //!    without the one with the longer time left and waits for the other.
 //! 5. A member at its hard threshold collects at any time.
 //!
+//! How a read goes around members is planned in `planner::around`, for every policy whose reads avoid members.
+//!
 //! The members of an array stand for the chips of one device in the paper. Unlike `serial`, nothing is drained before a
 //! collection starts. Without redundancy, or after failures that leave none, reads wait and only the turns are left. The turn
 //! of a member that fails goes to the next one at once.

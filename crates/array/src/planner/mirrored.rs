@@ -29,13 +29,14 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
 
 use super::missing::{Missing, Unreadable};
 use super::resync::Unsynced;
 use super::{
-    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal, Rows, Transaction,
-    View, flush, join, waits_or_parks,
+    Answer, Build, Dodge, Kind, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal,
+    Restores, Resyncs, Rows, Tag, Transaction, View, flush, join, waits_or_parks,
 };
 use crate::layout::{Layout, Mirrored};
 
@@ -56,21 +57,9 @@ pub struct MirroredPlanner {
     last: Vec<u32>,
 }
 
-/// The tag of a read of what a member holds from its other copies.
-const OTHER_COPY: u64 = 1;
-/// The tag of a write of what a member is to hold, from its other copies.
-const RESTORE: u64 = 2;
-/// The tag of a read that compares all copies.
-const CHECK: u64 = 4;
-/// The tag of a write that makes copies agree after a loss of power.
-const RESYNC: u64 = 6;
-
-/// From this bit on the tag of a read says which copies cannot be read.
-const GONE: u32 = 3;
-
-/// The bit of a copy that cannot be read.
+/// The bit of a copy that cannot be read. The tag of a read has one for each.
 const fn gone(copy: usize) -> u64 {
-    1 << GONE << copy
+    1 << copy
 }
 
 impl MirroredPlanner {
@@ -107,50 +96,16 @@ impl MirroredPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) {
-        if !view.health.is_whole() || transaction.tag >= gone(0) {
-            return self.range_without_missing(transaction, (offset, length), except, view, plan);
+        if view.health.is_whole() && transaction.tag == Tag::default() {
+            self.range_of::<true>(transaction, (offset, length), except, view, plan);
+        } else {
+            self.range_of::<false>(transaction, (offset, length), except, view, plan);
         }
-        let MirroredPlanner { layout, planned, dodge, counters, page, .. } = self;
-        let operation = transaction.operation;
-        let avoids = dodge.avoid().is_some();
-        let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
-        let fast_fail = match operation {
-            Operation::Read => avoids && except.is_none(),
-            Operation::Write => dodge.parks,
-            Operation::Trim | Operation::Flush => false,
-        };
-        layout.split(offset, length, |places, length| {
-            let mut push = |&(device, offset): &(DeviceId, Bytes)| {
-                let data = PlannedOperation::data(device, operation, offset, length);
-                plan.push(PlannedOperation { fast_fail, phase, ..data });
-            };
-            match operation {
-                Operation::Read => {
-                    let to_do = |member: usize| view.outstanding[member] + planned[member];
-                    let left = |&(device, offset): &(DeviceId, Bytes)| {
-                        if avoids { view.left(device, offset, length) } else { None }
-                    };
-                    let places = places.iter().filter(|place| Some(place.0) != except);
-                    let best = places.clone().min_by_key(|place| (left(place), to_do(place.0.index())));
-                    if let Some(place) = best {
-                        planned[place.0.index()] += length;
-                        if avoids {
-                            let pages = length.div_ceil(*page);
-                            let collecting = places.filter(|place| left(place).is_some()).count();
-                            counters.rows_busy[collecting.min(3)] += pages;
-                            counters.waited_pages += if left(place).is_some() { pages } else { 0 };
-                        }
-                        push(place);
-                    }
-                }
-                _ => places.iter().for_each(&mut push),
-            }
-        });
     }
 
-    /// The same where copies are missing.
-    #[cold]
-    fn range_without_missing(
+    /// The same; `IS_WHOLE` says that all copies can be read, so that nothing has to be asked.
+    #[inline]
+    fn range_of<const IS_WHOLE: bool>(
         &mut self,
         transaction: &Transaction,
         (offset, length): (Bytes, Bytes),
@@ -158,8 +113,9 @@ impl MirroredPlanner {
         view: &View<'_>,
         plan: &mut Plan,
     ) {
+        let unreadable = transaction.tag.read(self);
         let MirroredPlanner { layout, planned, dodge, counters, page, losses, .. } = self;
-        let Transaction { operation, tag, .. } = *transaction;
+        let operation = transaction.operation;
         let avoids = dodge.avoid().is_some();
         let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
         let fast_fail = match operation {
@@ -178,10 +134,11 @@ impl MirroredPlanner {
                         if avoids { view.left(device, offset, length) } else { None }
                     };
                     let is_held = |copy: usize, &(device, offset): &(DeviceId, Bytes), length| {
-                        tag & gone(copy) == 0 && view.health.holds(device, offset + length)
+                        let is_readable = || unreadable & gone(copy) == 0;
+                        IS_WHOLE || (is_readable() && view.health.holds(device, offset + length))
                     };
-                    let has_copy =
-                        places.iter().enumerate().any(|(copy, place)| is_held(copy, place, length));
+                    let mut copies = places.iter().enumerate();
+                    let has_copy = IS_WHOLE || copies.any(|(copy, place)| is_held(copy, place, length));
                     parts(has_copy, places[0].1, length, *page, |at, length| {
                         let to_do = |member: usize| view.outstanding[member] + planned[member];
                         let places = places.iter().map(|&(device, offset)| (device, offset + at)).enumerate();
@@ -197,7 +154,7 @@ impl MirroredPlanner {
                             return;
                         };
                         // Pages that a second copy cannot bring either have been counted.
-                        if (tag >> GONE).count_ones() == 1 {
+                        if !IS_WHOLE && unreadable.count_ones() == 1 {
                             losses.rebuilt_pages += length.div_ceil(*page);
                         }
                         if avoids {
@@ -211,7 +168,8 @@ impl MirroredPlanner {
                     });
                 }
                 _ => {
-                    let takes_writes = |place: &&(DeviceId, Bytes)| view.health.takes_writes(place.0);
+                    let takes_writes =
+                        |place: &&(DeviceId, Bytes)| IS_WHOLE || view.health.takes_writes(place.0);
                     let taken = places.iter().filter(takes_writes);
                     if operation == Operation::Write && taken.clone().next().is_none() {
                         losses.unwritten_pages += length.div_ceil(*page);
@@ -224,18 +182,18 @@ impl MirroredPlanner {
 
     /// Plans the data that lies on a range of a member.
     fn pinned(&mut self, transaction: &Transaction, member: DeviceId, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { offset, length, tag, .. } = *transaction;
-        let except = (tag & OTHER_COPY != 0).then_some(member);
+        let Transaction { offset, length, kind, .. } = *transaction;
+        let except = (kind == Kind::Around).then_some(member);
         let whole = self.whole.clone();
         whole.pinned(member, offset, length, |offset, length| {
             self.range(transaction, (offset, length), except, view, plan);
         });
     }
 
-    /// Whether any copy of what a read wants can be had sooner than after `left`; `tag` says which are gone.
+    /// Whether any copy of what a read wants can be had sooner than after `left`; bits say which cannot be read.
     fn is_elsewhere(
         &self,
-        tag: u64,
+        unreadable: u64,
         operation: &PlannedOperation,
         left: SimDuration,
         view: &View<'_>,
@@ -245,7 +203,7 @@ impl MirroredPlanner {
             self.layout.split(offset, length, |places, length| {
                 let others = places.iter().enumerate().filter(|&(copy, place)| {
                     place.0 != operation.device
-                        && tag & gone(copy) == 0
+                        && unreadable & gone(copy) == 0
                         && view.health.holds(place.0, place.1 + length)
                 });
                 let waits = others.map(|(_, place)| view.left(place.0, place.1, length).unwrap_or_default());
@@ -255,10 +213,11 @@ impl MirroredPlanner {
         is_sooner
     }
 
-    /// The same read from other copies; `tag` says which are gone.
-    fn other_copies(tag: u64, operation: &PlannedOperation) -> Transaction {
+    /// The same read from other copies; bits say which cannot be read.
+    fn other_copies(unreadable: u64, operation: &PlannedOperation) -> Transaction {
         let whole = Transaction::unlocked(Operation::Read, operation.offset, operation.length);
-        Transaction { member: Some(operation.device), tag: OTHER_COPY | tag, ..whole }
+        let (kind, tag) = (Kind::Around, Tag::of(unreadable));
+        Transaction { member: Some(operation.device), kind, tag, ..whole }
     }
 
     /// Which copy of its page a member holds at an offset.
@@ -395,21 +354,21 @@ impl MirroredPlanner {
         patch: &mut Plan,
     ) -> Answer {
         let PlannedOperation { device, offset, length, .. } = *operation;
-        match (operation.operation, transaction.tag) {
-            (Operation::Read, CHECK) => {}
-            (Operation::Read, RESYNC) => {
+        match (operation.operation, transaction.kind) {
+            (Operation::Read, Kind::Check) => {}
+            (Operation::Read, Kind::Resync) => {
                 self.unreadable.note(transaction.rows, operation);
                 return Answer::Replan(transaction.rows);
             }
-            (Operation::Read, RESTORE) => {
+            (Operation::Read, Kind::Restore) => {
                 self.unreadable.note(transaction.rows, operation);
                 return self.read_another_copy(transaction, operation, view, patch);
             }
-            (Operation::Read, tag) => {
-                let tag = tag & !OTHER_COPY | gone(self.copy_at(device, offset));
-                return Answer::Instead(Self::other_copies(tag, operation));
+            (Operation::Read, _) => {
+                let unreadable = transaction.tag.read(self) | gone(self.copy_at(device, offset));
+                return Answer::Instead(Self::other_copies(unreadable, operation));
             }
-            (Operation::Write, tag) if !matches!(tag, RESTORE | RESYNC) => {
+            (Operation::Write, kind) if !matches!(kind, Kind::Restore | Kind::Resync) => {
                 let mut lost = 0;
                 self.whole.pinned(device, offset, length, |logical, length| {
                     self.layout.split(logical, length, |places, length| {
@@ -489,12 +448,12 @@ impl Planner for MirroredPlanner {
     }
 
     fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { operation, offset, length, member, tag, .. } = *transaction;
+        let Transaction { operation, offset, length, member, kind, .. } = *transaction;
         match member {
             _ if operation == Operation::Flush => flush(self.whole.members(), plan),
-            _ if tag == RESTORE => self.restore_range(transaction, view, plan),
-            None if tag == RESYNC => self.resync(transaction, view, plan),
-            None if tag == CHECK => self.read_all(transaction, view, plan),
+            _ if kind == Kind::Restore => self.restore_range(transaction, view, plan),
+            None if kind == Kind::Resync => self.resync(transaction, view, plan),
+            None if kind == Kind::Check => self.read_all(transaction, view, plan),
             None => self.range(transaction, (offset, length), None, view, plan),
             Some(member) => self.pinned(transaction, member, view, plan),
         }
@@ -510,7 +469,7 @@ impl Planner for MirroredPlanner {
         view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
-        let tag = transaction.tag;
+        let unreadable = transaction.tag.read(self);
         let left = match refusal {
             Refusal::Busy(left) => left.max(SimDuration(1)),
             Refusal::Reserved => SimDuration(u64::MAX),
@@ -518,12 +477,12 @@ impl Planner for MirroredPlanner {
                 return self.on_missing(transaction, operation, view, patch);
             }
         };
-        if matches!(tag, RESTORE | CHECK | RESYNC) {
+        if matches!(transaction.kind, Kind::Restore | Kind::Check | Kind::Resync) {
             return Answer::Wait;
         }
-        if operation.operation == Operation::Read && self.is_elsewhere(tag, operation, left, view) {
+        if operation.operation == Operation::Read && self.is_elsewhere(unreadable, operation, left, view) {
             self.counters.rebuilt_pages += operation.length.div_ceil(self.page);
-            return Answer::Instead(Self::other_copies(tag, operation));
+            return Answer::Instead(Self::other_copies(unreadable, operation));
         }
         if operation.operation == Operation::Read {
             self.counters.waited_pages += operation.length.div_ceil(self.page);
@@ -535,48 +494,21 @@ impl Planner for MirroredPlanner {
         (operation.phase == Phase::Data).then(|| Self::other_copies(0, operation))
     }
 
-    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        let length = length.min(self.held(member).saturating_sub(offset));
-        let rows = self.rows_around(|visit| self.whole.pinned(member, offset, length, visit))?;
-        let whole = Transaction::unlocked(Operation::Write, offset, length);
-        Some(Transaction { rows, member: Some(member), tag: RESTORE, ..whole })
-    }
-
-    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
-        // Nothing is ever found wrong, since every write of a page is under its lock, so that there is nothing to repair.
-        let rows = self.rows_around(|visit| {
-            self.first_copies(offset, length, |logical, _, length| visit(logical, length));
-        })?;
-        let whole = Transaction::unlocked(Operation::Read, offset, length);
-        Some(Transaction { rows, tag: CHECK, ..whole })
-    }
-
-    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        self.resync_range(offset, length)
-    }
-
-    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
-        if writes && !matches!(transaction.tag, RESTORE | RESYNC) {
-            self.unsynced.cut_short(transaction.rows);
-        }
+    fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        self.is_resynced(transaction);
         self.unreadable.forget(transaction.rows);
     }
 
-    fn is_synced_to(&mut self, from: Option<Bytes>) {
-        self.unsynced.is_synced_to(from);
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
     }
 
-    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
-        self.unsynced.is_only_in(chunks);
+    fn resyncs(&mut self) -> Option<&mut dyn Resyncs> {
+        Some(self)
     }
 
     fn resynced_rows(&self) -> u64 {
         self.unsynced.written()
-    }
-
-    fn done(&mut self, _: SimTime, transaction: &Transaction) {
-        self.is_resynced(transaction);
-        self.unreadable.forget(transaction.rows);
     }
 
     fn loss_counters(&self) -> LossCounters {
@@ -591,3 +523,54 @@ impl Planner for MirroredPlanner {
         self.dodge.is_idle()
     }
 }
+
+impl Restores for MirroredPlanner {
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        let length = length.min(self.held(member).saturating_sub(offset));
+        let rows = self.rows_around(|visit| self.whole.pinned(member, offset, length, visit))?;
+        let whole = Transaction::unlocked(Operation::Write, offset, length);
+        Some(Transaction { rows, member: Some(member), kind: Kind::Restore, ..whole })
+    }
+
+    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
+        // Nothing is ever found wrong, since every write of a page is under its lock, so that there is nothing to repair.
+        let rows = self.rows_around(|visit| {
+            self.first_copies(offset, length, |logical, _, length| visit(logical, length));
+        })?;
+        let whole = Transaction::unlocked(Operation::Read, offset, length);
+        Some(Transaction { rows, kind: Kind::Check, ..whole })
+    }
+}
+
+impl Resyncs for MirroredPlanner {
+    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        self.resync_range(offset, length)
+    }
+
+    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
+        if writes && !matches!(transaction.kind, Kind::Restore | Kind::Resync) {
+            self.unsynced.cut_short(transaction.rows);
+        }
+        self.unreadable.forget(transaction.rows);
+    }
+
+    fn is_synced_to(&mut self, from: Option<Bytes>) {
+        self.unsynced.is_synced_to(from);
+    }
+
+    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
+        self.unsynced.is_only_in(chunks);
+    }
+}
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "mirrored",
+    summary: "a write goes to every copy, a read to the copy whose member has least to do",
+    source: "Linux md, raid1.c and raid10.c",
+    keys: &no_keys,
+    build: &|parameters| {
+        let Layout::Mirrored(mirrored) = parameters.layout else { return None };
+        let planner = MirroredPlanner::new(parameters.layout, mirrored.clone());
+        Some(Box::new(planner.dodging(parameters.dodge)))
+    },
+};

@@ -12,7 +12,7 @@ use crate::health::{Condition, Health};
 
 /// Pages that transactions under way could not read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unreadable(Vec<Page>);
+pub(crate) struct Unreadable(Vec<Page>);
 
 #[derive(Debug, Clone, Copy)]
 struct Page {
@@ -41,7 +41,7 @@ impl Unreadable {
 
 /// What transactions under way have counted as lost, by their first rows: a new plan counts only what it loses besides.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Counted(Vec<(u64, LossCounters)>);
+pub(crate) struct Counted(Vec<(u64, LossCounters)>);
 
 impl Counted {
     /// Takes note of what a plan or a patch has counted since `before`; a plan counts again what was counted for the same
@@ -94,7 +94,7 @@ impl Counted {
 
 /// What one transaction cannot read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Missing<'a> {
+pub(crate) struct Missing<'a> {
     health: &'a Health,
     unreadable: &'a [Page],
     first_row: u64,

@@ -11,32 +11,48 @@
 //! step before are done. Planners never see undelivered device state, and control (who collects when) is a
 //! [`crate::coordination::Coordinator`]'s business.
 //!
+//! A [`Planner`] is a policy: one file or folder, and one line in [`REGISTRY`]. What only some planners can do is a capability
+//! of its own ([`Restores`], [`Resyncs`], [`UsesCache`], [`Tidies`]), so that a planner has all of it or none.
+//!
 //! * [`striped`]: RAID-0, each member one contiguous range;
 //! * [`mirrored`]: RAID-1 and RAID-10, writes to every copy, reads from the member with least to do;
 //! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes;
-//! * `gaftl`: rows of parity arrays that lie away from home while members collect;
+//! * `schemes::gaftl`: rows of parity arrays that lie away from home while members collect.
+//!
+//! What they share:
+//!
+//! * `transaction` and `plan`: what they are given, and what they make of it;
 //! * `around`: reads of parity rows without the members that collect or are missing;
 //! * `missing`: places that cannot be read;
 //! * `resync`: rows that need not agree after a loss of power.
 
 mod around;
-mod gaftl;
 pub mod mirrored;
-mod missing;
+pub(crate) mod missing;
 pub mod parity;
+mod plan;
 mod resync;
 pub mod striped;
+mod transaction;
+
+use std::collections::BTreeSet;
 
 use dyn_clone::DynClone;
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
+use harmonia_types::registry::{Entry, Registry};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 use crate::config::{Avoid, DegradedWrites, Reads, SmallWrite};
-use crate::coordination::{Delivered, Migration};
+use crate::delivered::Delivered;
 use crate::health::Health;
 use crate::layout::Layout;
+pub use crate::placing::{Migration, Placing};
+pub use crate::rows::Rows;
+use crate::schemes::gaftl;
 use crate::stripe_cache::StripeCache;
 pub use around::ReadCounters;
-pub(crate) use gaftl::MOST_MEMBERS as MOST_MIGRATING;
+pub use plan::Plan;
+pub(crate) use plan::{flush, join};
+pub use transaction::{Answer, Kind, PlannedOperation, Refusal, Tag, Transaction};
 
 /// Turns host requests into transactions, and transactions into member operations.
 pub trait Planner: Send + DynClone {
@@ -61,108 +77,17 @@ pub trait Planner: Send + DynClone {
         waits_or_parks(&Dodge::default(), operation, refusal, patch)
     }
 
-    /// As `plan`, of a write whose rows have entries in the stripe cache; appends to `kept` the reads that these answer.
-    fn plan_cached(
-        &mut self,
-        now: SimTime,
-        transaction: &Transaction,
-        view: &View<'_>,
-        _cache: &StripeCache,
-        plan: &mut Plan,
-        _kept: &mut Vec<PlannedOperation>,
-    ) {
-        self.plan(now, transaction, view, plan);
-    }
-
-    /// Whether such a write has to read anything first.
-    fn has_pre_reads(&mut self, _transaction: &Transaction, _view: &View<'_>, _cache: &StripeCache) -> bool {
-        false
-    }
-
-    /// Two writes that wait for the same rows as one, if they can be. The second one came later.
-    fn join(&self, _first: &Transaction, _second: &Transaction) -> Option<Transaction> {
-        None
-    }
-
     /// A transaction that finds out by other means what a read under way is to bring, for a race between the two; `None`
     /// if there are none.
     fn hedge(&mut self, _transaction: &Transaction, _operation: &PlannedOperation) -> Option<Transaction> {
         None
     }
 
-    /// A transaction that writes anew what a member holds in a range, from the other members: to rebuild a replacement, or a page
-    /// that cannot be read. `None` where the others do not have it.
-    fn restore(&self, _member: DeviceId, _offset: Bytes, _length: Bytes) -> Option<Transaction> {
-        None
-    }
-
-    /// Where else a member holds something of some rows, each a row long: what is copied together with them.
-    fn elsewhere(&self, _member: DeviceId, _rows: Rows) -> Vec<(Bytes, Bytes)> {
-        Vec::new()
-    }
-
-    /// A transaction that reads everything that all members hold in a range, to compare it; `repairs` writes parity or copies
-    /// anew. `None` where there is nothing to compare.
-    fn check(&self, _offset: Bytes, _length: Bytes, _repairs: bool) -> Option<Transaction> {
-        None
-    }
-
-    /// A transaction that goes through a range of the members after a loss of power: what was cut short is written so that it
-    /// agrees. `None` where there is nothing that must.
-    fn resync(&self, _offset: Bytes, _length: Bytes) -> Option<Transaction> {
-        None
-    }
-
-    /// Power is lost while a transaction runs, and it is forgotten. If it `writes`, its rows need not agree from now on.
-    fn is_cut_short(&mut self, _transaction: &Transaction, _writes: bool) {}
-
-    /// What lies below so many bytes of the members agrees since power was lost; everything if none are named.
-    fn is_synced_to(&mut self, _from: Option<Bytes>) {}
-
-    /// Of what was not gone through only these chunks of so many bytes of the members need not agree.
-    fn is_unsynced_in(&mut self, _chunks: (Bytes, std::collections::BTreeSet<u64>)) {}
-
-    /// Rows that were written anew because they were cut short. Unit: rows, or pages where there is no parity.
-    fn resynced_rows(&self) -> u64 {
-        0
-    }
-
-    /// Whether it has work of its own to do while the array is idle. Asked once, when the array is built.
-    fn tidies(&self) -> bool {
-        false
-    }
-
-    /// A transaction to begin now that no request is under way and no member is reserved; the next one is asked for when it is
-    /// done.
-    fn tidy(&mut self, _view: &View<'_>) -> Option<Transaction> {
-        None
-    }
-
-    /// What failures have cost since the run began.
-    fn loss_counters(&self) -> LossCounters {
-        LossCounters::default()
-    }
-
     /// A transaction is done, operations behind its request's back included.
     fn done(&mut self, _now: SimTime, _transaction: &Transaction) {}
 
-    /// What it has counted since the run began.
-    fn counters(&self) -> PlannerCounters {
-        PlannerCounters::default()
-    }
-
-    /// What only this planner counts, for the report; the names are always the same, and those of no policy.
-    fn own_counters(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
-    }
-
-    /// What reads around members that collect have cost since the run began.
-    fn read_counters(&self) -> ReadCounters {
-        ReadCounters::default()
-    }
-
-    /// Whether plans depend on which members collect ([`crate::coordination::Delivered::collecting`]); otherwise
-    /// that is kept up to date only if the coordinator wants device events.
+    /// Whether plans depend on which members collect ([`Delivered::collecting`]); otherwise that is kept up to date only if the
+    /// coordinator wants device events.
     fn watches_devices(&self) -> bool {
         false
     }
@@ -172,29 +97,146 @@ pub trait Planner: Send + DynClone {
     fn is_flat(&self) -> bool {
         false
     }
+
+    /// If members hold redundancy for one another: how what one holds is made anew from the others.
+    fn restores(&self) -> Option<&dyn Restores> {
+        None
+    }
+
+    /// If a loss of power can leave rows that do not agree: how they are made to.
+    fn resyncs(&mut self) -> Option<&mut dyn Resyncs> {
+        None
+    }
+
+    /// If writes can go by what the stripe cache keeps: how.
+    fn uses_cache(&mut self) -> Option<&mut dyn UsesCache> {
+        None
+    }
+
+    /// If it has work of its own to do while the array is idle: which. Whether it has is asked once, when the array is built.
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        None
+    }
+
+    /// What it has counted since the run began.
+    fn counters(&self) -> PlannerCounters {
+        PlannerCounters::default()
+    }
+
+    /// What reads around members that collect have cost since the run began.
+    fn read_counters(&self) -> ReadCounters {
+        ReadCounters::default()
+    }
+
+    /// What failures have cost since the run began.
+    fn loss_counters(&self) -> LossCounters {
+        LossCounters::default()
+    }
+
+    /// Rows that were written anew because they were cut short. Unit: rows, or pages where there is no parity.
+    fn resynced_rows(&self) -> u64 {
+        0
+    }
+
+    /// What only this planner counts, for the report; the names are always the same, and those of no policy.
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
 dyn_clone::clone_trait_object!(Planner);
 
-/// The planner of a layout's level.
-pub(crate) fn of(layout: &Layout, small_write: SmallWrite, page: Bytes, dodge: Dodge) -> Box<dyn Planner> {
-    match layout {
-        Layout::Striped(striped) => {
-            Box::new(striped::StripedPlanner::new(striped.clone()).dodging(page, dodge))
-        }
-        Layout::Mirrored(mirrored) => {
-            Box::new(mirrored::MirroredPlanner::new(layout, mirrored.clone()).dodging(dodge))
-        }
-        Layout::Parity(parity) if dodge.free_stripes > 0 => {
-            let plain = parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge);
-            let whole = (layout, parity.clone());
-            let displacing = gaftl::GaftlPlanner::new(plain, whole, small_write, dodge.free_stripes);
-            Box::new(displacing.parking(dodge.parks).failing(dodge.may_fail).placing(dodge.placing))
-        }
-        Layout::Parity(parity) => {
-            Box::new(parity::ParityPlanner::new(layout, parity.clone(), small_write, page).dodging(dodge))
-        }
+/// Of a planner for arrays with redundancy: rebuilds, copies, repairs and scrubs.
+pub trait Restores {
+    /// A transaction that writes anew what a member holds in a range, from the other members: to rebuild a replacement, or a page
+    /// that cannot be read. `None` where the others do not have it.
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction>;
+
+    /// A transaction that reads everything that all members hold in a range, to compare it; `repairs` writes parity or copies
+    /// anew. `None` where there is nothing to compare.
+    fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction>;
+
+    /// Where else a member holds something of some rows, each a row long: what is copied together with them.
+    fn elsewhere(&self, _member: DeviceId, _rows: Rows) -> Vec<(Bytes, Bytes)> {
+        Vec::new()
     }
+}
+
+/// Of a planner for arrays that may lose power.
+pub trait Resyncs {
+    /// Power is lost while a transaction runs, and it is forgotten. If it `writes`, its rows need not agree from now on.
+    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool);
+
+    /// A transaction that goes through a range of the members after a loss of power: what was cut short is written so that it
+    /// agrees. `None` where there is nothing that must.
+    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction>;
+
+    /// What lies below so many bytes of the members agrees since power was lost; everything if none are named.
+    fn is_synced_to(&mut self, from: Option<Bytes>);
+
+    /// Of what was not gone through only these chunks of so many bytes of the members need not agree.
+    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>));
+}
+
+/// Of a planner whose writes read first: what the stripe cache keeps need not be read.
+pub trait UsesCache {
+    /// As [`Planner::plan`], of a write whose rows have entries in the cache; appends to `kept` the reads that these answer.
+    fn plan_cached(
+        &mut self,
+        now: SimTime,
+        transaction: &Transaction,
+        view: &View<'_>,
+        cache: &StripeCache,
+        plan: &mut Plan,
+        kept: &mut Vec<PlannedOperation>,
+    );
+
+    /// Whether such a write has to read anything first.
+    fn has_pre_reads(&mut self, transaction: &Transaction, view: &View<'_>, cache: &StripeCache) -> bool;
+
+    /// Two writes that wait for the same rows as one, if they can be. The second one came later.
+    fn join(&self, first: &Transaction, second: &Transaction) -> Option<Transaction>;
+}
+
+/// Of a planner that puts things elsewhere for a time.
+pub trait Tidies {
+    /// A transaction to begin now that no request is under way and no member is reserved; the next one is asked for when it is
+    /// done.
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction>;
+}
+
+/// What a planner is built from.
+#[derive(Clone, Copy)]
+pub struct Parameters<'a> {
+    /// How the array's bytes lie on its members.
+    pub layout: &'a Layout,
+    /// How a small write makes its parity.
+    pub small_write: SmallWrite,
+    /// Bytes of a page of the members.
+    pub page: Bytes,
+    /// What reads and writes do about members that collect.
+    pub dodge: Dodge,
+    /// The name of the coordination policy, for a planner that goes with one.
+    pub coordination: &'a str,
+}
+
+/// Builds a planner, if it is one for this array.
+pub type Build = &'static (dyn Fn(&Parameters<'_>) -> Option<Box<dyn Planner>> + Send + Sync);
+
+/// All planners, from the general to the special: of those that are for an array the last one plans it.
+pub const REGISTRY: &[Entry<Build>] = &[striped::ENTRY, mirrored::ENTRY, parity::ENTRY, gaftl::PLANNER];
+
+/// Those, and what a program has added, which goes before all that are built in.
+pub static POLICIES: Registry<Build> = Registry::new("planner", REGISTRY);
+
+/// The planner of an array.
+///
+/// # Errors
+/// If no planner is for it.
+pub fn of(parameters: &Parameters<'_>) -> Result<Box<dyn Planner>, String> {
+    let mut entries = POLICIES.entries().into_iter().rev();
+    let level = parameters.layout.level();
+    entries.find_map(|entry| (entry.build)(parameters)).ok_or_else(|| format!("nothing plans {level}"))
 }
 
 /// What reads and writes do about members that collect.
@@ -214,17 +256,6 @@ pub struct Dodge {
     pub free_stripes: u64,
     /// How whole stripes and parity are placed where it does.
     pub placing: Placing,
-}
-
-/// How a policy that displaces places whole stripes, and parity whose member collects.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Placing {
-    /// Whole stripes are written as two random writes.
-    pub forces: bool,
-    /// Where parity goes.
-    pub migration: Migration,
-    /// Share of the rows of parity that may lie off the shares of the layout before rows return.
-    pub imbalance: f64,
 }
 
 impl Dodge {
@@ -277,112 +308,6 @@ impl View<'_> {
         self.look.busy(device, offset, length, &mut |_, _, left| longest = longest.max(Some(left)));
         longest
     }
-}
-
-/// Rows of the array that a transaction holds while it runs: row `r` is the same bytes on every member.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Rows {
-    /// The first.
-    pub first: u64,
-    /// How many; none for a transaction that excludes nobody.
-    pub count: u64,
-}
-
-impl Rows {
-    /// No rows: nothing is locked.
-    pub const NONE: Rows = Rows { first: 0, count: 0 };
-
-    /// The row behind the last.
-    pub const fn end(&self) -> u64 {
-        self.first + self.count
-    }
-}
-
-/// What is locked, planned, completed and checked as one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Transaction {
-    /// What it does.
-    pub operation: Operation,
-    /// The rows it holds.
-    pub rows: Rows,
-    /// First byte of the logical range it belongs to; of a pinned RAID-0 request, on the member.
-    pub offset: Bytes,
-    /// Bytes of that range. Of a parity write only what lies in its rows and units is this transaction's.
-    pub length: Bytes,
-    /// Bypasses the stripe.
-    pub member: Option<DeviceId>,
-    /// First and last data unit that a parity write touches in each of its rows.
-    pub units: (u16, u16),
-    /// For the planner alone.
-    pub tag: u64,
-    /// How often it has been planned anew.
-    pub attempt: u16,
-}
-
-impl Transaction {
-    /// A transaction for a range that holds no rows.
-    pub fn unlocked(operation: Operation, offset: Bytes, length: Bytes) -> Self {
-        let (rows, member) = (Rows::NONE, None);
-        Transaction { operation, rows, offset, length, member, units: (0, 0), tag: 0, attempt: 0 }
-    }
-}
-
-/// One operation on one member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PlannedOperation {
-    /// The member.
-    pub device: DeviceId,
-    /// What it does there.
-    pub operation: Operation,
-    /// First byte on the member.
-    pub offset: Bytes,
-    /// Bytes.
-    pub length: Bytes,
-    /// Answer at once instead of waiting for garbage collection.
-    pub fast_fail: bool,
-    /// What it is for; decides which part of the blame its time goes to. The time of a data operation whose last page is
-    /// parity goes to parity.
-    pub phase: Phase,
-    /// Which of its pages are parity, or are touched for parity's sake.
-    pub parity: ParityPages,
-    /// The host does not wait for it: its request completes without, its rows stay held until it is done.
-    pub behind: bool,
-}
-
-impl PlannedOperation {
-    /// An operation on the host's own data, for which everybody waits.
-    pub fn data(device: DeviceId, operation: Operation, offset: Bytes, length: Bytes) -> Self {
-        let (phase, parity) = (Phase::Data, ParityPages::NONE);
-        PlannedOperation { device, operation, offset, length, fast_fail: false, phase, parity, behind: false }
-    }
-}
-
-/// Why a member did not take an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Refusal {
-    /// It collects garbage, for so long; only operations that ask to fail fast hear this.
-    Busy(SimDuration),
-    /// It is kept free of new operations.
-    Reserved,
-    /// It has failed.
-    Failed,
-    /// It cannot read these pages. They are rebuilt behind the request's back, as well.
-    Unreadable,
-}
-
-/// What a refused operation becomes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answer {
-    /// The operations in the patch take its place; an empty patch does without it.
-    Patch,
-    /// The transaction is planned anew once its operations under way are done, holding these rows if it holds none yet.
-    Replan(Rows),
-    /// Another transaction of the same request does what this operation was for. This one does without it.
-    Instead(Transaction),
-    /// A write goes to NVRAM; where that is full, it waits for the member.
-    Park,
-    /// The operation waits until the member may be used again.
-    Wait,
 }
 
 /// What a parity planner counts.
@@ -438,70 +363,6 @@ impl LossCounters {
     }
 }
 
-/// The steps of a transaction. Reused from one to the next.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Plan {
-    operations: Vec<PlannedOperation>,
-    /// Position of each barrier: operations behind it wait for all before it.
-    barriers: Vec<u32>,
-}
-
-impl Plan {
-    /// Appends an operation to the current step.
-    #[inline]
-    pub fn push(&mut self, operation: PlannedOperation) {
-        self.operations.push(operation);
-    }
-
-    /// What is pushed from now on waits for everything pushed so far. Nothing if the current step is empty.
-    pub fn barrier(&mut self) {
-        let position = self.operations.len() as u32;
-        if position > self.barriers.last().copied().unwrap_or(0) {
-            self.barriers.push(position);
-        }
-    }
-
-    /// Makes the operation at `index` longer by one that follows it on its member; `false` if there is none, or it is of
-    /// another kind or step.
-    pub(crate) fn extend(&mut self, index: u32, next: &PlannedOperation) -> bool {
-        let step = self.barriers.last().copied().unwrap_or(0);
-        let Some(last) = self.operations.get_mut(index as usize).filter(|_| index >= step) else {
-            return false;
-        };
-        let follows = PlannedOperation { offset: last.offset + last.length, length: next.length, ..*last };
-        let joins = follows == *next;
-        last.length += if joins { next.length } else { 0 };
-        joins
-    }
-
-    /// Inserts a step before the operation at `place`, with which a step begins.
-    pub(crate) fn insert_step(&mut self, place: usize, operations: &[PlannedOperation]) {
-        self.operations.splice(place..place, operations.iter().copied());
-        let (place, count) = (place as u32, operations.len() as u32);
-        self.barriers.iter_mut().filter(|barrier| **barrier > place).for_each(|barrier| *barrier += count);
-        let after = self.barriers.partition_point(|&barrier| barrier <= place);
-        self.barriers.insert(after, place + count);
-    }
-
-    /// All operations in the order they were added.
-    pub fn operations(&self) -> &[PlannedOperation] {
-        &self.operations
-    }
-
-    /// The operations by step.
-    pub fn steps(&self) -> impl Iterator<Item = &[PlannedOperation]> {
-        let ends = self.barriers.iter().map(|&end| end as usize).chain([self.operations.len()]);
-        let mut begin = 0;
-        ends.map(move |end| &self.operations[std::mem::replace(&mut begin, end)..end])
-    }
-
-    /// Empties the plan, keeping its memory.
-    pub fn clear(&mut self) {
-        self.operations.clear();
-        self.barriers.clear();
-    }
-}
-
 /// What an operation does that cannot be done without: a write is parked if it may be, anything else waits.
 fn waits_or_parks(dodge: &Dodge, operation: &PlannedOperation, refusal: Refusal, patch: &mut Plan) -> Answer {
     match refusal {
@@ -515,42 +376,67 @@ fn waits_or_parks(dodge: &Dodge, operation: &PlannedOperation, refusal: Refusal,
     Answer::Patch
 }
 
-/// Pushes an operation, or makes the last one of its member longer by it; `last` has these by member.
-fn join(last: &mut [u32], operation: PlannedOperation, plan: &mut Plan) {
-    let last = &mut last[operation.device.index()];
-    if !plan.extend(*last, &operation) {
-        *last = plan.operations().len() as u32;
-        plan.push(operation);
-    }
-}
-
-/// A flush reaches every member.
-pub(crate) fn flush(members: u16, plan: &mut Plan) {
-    (0..members).for_each(|member| {
-        plan.push(PlannedOperation::data(DeviceId(member), Operation::Flush, 0, 0));
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::{Copies, Level, Pattern, Rotation};
+    use harmonia_types::registry::no_keys;
+
+    /// The registry's name of the planner that an array with these free stripes gets, found out by building each alone.
+    fn planners(level: Level, members: u16, free_stripes: u64) -> Vec<&'static str> {
+        let layout = Layout::new(level, members, 4096, 4096, 4096 * 64);
+        let parameters = Parameters {
+            layout: &layout,
+            small_write: SmallWrite::Fewest,
+            page: 4096,
+            dodge: Dodge { free_stripes, ..Dodge::default() },
+            coordination: "local",
+        };
+        assert!(of(&parameters).is_ok(), "{level}");
+        REGISTRY.iter().filter(|entry| (entry.build)(&parameters).is_some()).map(|entry| entry.name).collect()
+    }
 
     #[test]
-    fn steps_lie_between_barriers_and_none_is_empty() {
-        let operation = |offset| PlannedOperation::data(DeviceId(0), Operation::Read, offset, 1);
-        let mut plan = Plan::default();
-        plan.barrier();
-        plan.push(operation(0));
-        plan.push(operation(1));
-        plan.barrier();
-        plan.barrier();
-        plan.push(operation(2));
-        let steps: Vec<Vec<u64>> =
-            plan.steps().map(|step| step.iter().map(|operation| operation.offset).collect()).collect();
-        assert_eq!(steps, [vec![0, 1], vec![2]]);
-        plan.insert_step(2, &[operation(7), operation(8)]);
-        plan.insert_step(0, &[operation(9)]);
-        let steps: Vec<usize> = plan.steps().map(<[_]>::len).collect();
-        assert_eq!((steps, plan.operations()[3].offset), (vec![1, 2, 2, 1], 7));
+    fn every_level_has_one_general_planner_and_a_scheme_goes_before_it() {
+        let mirrored = Level::Raid10(Copies { pattern: Pattern::Near, count: 2 });
+        let parity = Level::Raid5(Rotation::LeftSymmetric);
+        for (level, members, free_stripes, names) in [
+            (Level::Raid0, 4, 0, &["striped"][..]),
+            (Level::Raid0, 4, 8, &["striped"]),
+            (Level::Raid1, 2, 8, &["mirrored"]),
+            (mirrored, 4, 0, &["mirrored"]),
+            (parity, 5, 0, &["parity"]),
+            (parity, 5, 8, &["parity", "gaftl"]),
+        ] {
+            assert_eq!(planners(level, members, free_stripes), names, "{level}");
+        }
+    }
+
+    /// A scheme of a program's own: its planner is asked first, and takes the arrays of its own coordination policy alone.
+    #[test]
+    fn a_planner_that_is_added_goes_before_all_others() {
+        static OWN: Entry<Build> = Entry {
+            name: "test-of-an-added-planner",
+            summary: "A test's.",
+            source: "none",
+            keys: &no_keys,
+            build: &|parameters| {
+                let layout = parameters.layout.clone();
+                let Layout::Striped(layout) = layout else { return None };
+                let parks = Dodge { parks: true, ..Dodge::default() };
+                let own = striped::StripedPlanner::new(layout).dodging(4096, parks);
+                (parameters.coordination == "its-own").then(|| Box::new(own) as Box<dyn Planner>)
+            },
+        };
+        POLICIES.lend(&OWN).expect("its name is free");
+        let layout = Layout::new(Level::Raid0, 4, 4096, 4096, 4096 * 64);
+        let is_flat = |coordination: &str| {
+            let (small_write, dodge) = (SmallWrite::Fewest, Dodge::default());
+            let parameters = Parameters { layout: &layout, small_write, page: 4096, dodge, coordination };
+            of(&parameters).map(|planner| planner.is_flat())
+        };
+        assert_eq!((is_flat("its-own"), is_flat("local")), (Ok(false), Ok(true)));
+        POLICIES.take_back(OWN.name);
+        assert_eq!(is_flat("its-own"), Ok(true));
     }
 }

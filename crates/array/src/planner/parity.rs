@@ -44,14 +44,15 @@ mod tests;
 
 use std::collections::BTreeSet;
 
+use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
 
 use super::around::{Around, Members, Piece, Rule, Wanted};
 use super::missing::{Counted, Missing, Unreadable};
 use super::resync::{Blind, Unsynced};
 use super::{
-    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal,
-    Rows, Transaction, View, flush, waits_or_parks,
+    Answer, Build, Dodge, Kind, LossCounters, Parameters, Plan, PlannedOperation, Planner, PlannerCounters,
+    ReadCounters, Refusal, Restores, Resyncs, Rows, Tag, Transaction, UsesCache, View, flush, waits_or_parks,
 };
 use crate::config::{Avoid, Reads, SmallWrite};
 use crate::layout::{Layout, Parity, Unit};
@@ -90,23 +91,16 @@ pub struct ParityPlanner {
 
 /// How the parity of a transaction's rows is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u64)]
 enum Method {
-    Full = 0,
-    ReadModifyWrite = 1,
-    Reconstruct = 2,
+    Full,
+    ReadModifyWrite,
+    Reconstruct,
 }
 
-/// The tag of a read that is planned around members that collect or are missing. Of a write it says how parity is made.
-pub(super) const AROUND: u64 = 3;
-/// The tag of a read of what a member holds that cannot be read there.
-const WITHOUT: u64 = 4;
-/// The tag of a read that compares all that members hold.
-pub(super) const CHECK: u64 = 5;
-/// The tag of a write of what a member is to hold, from the other members.
-pub(super) const RESTORE: u64 = 6;
-/// The tag of a write that goes through rows after a loss of power.
-const RESYNC: u64 = 7;
+/// The tag of a write in part that makes parity by read-modify-write; all others reconstruct.
+const MODIFY: Tag = Tag::of(1);
+/// The tag of a read around the one member that it names, in any case; others may read a member that collects after all.
+const WITHOUT: Tag = Tag::of(1);
 
 /// Rows of one stripe in which the same units are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,6 +137,13 @@ impl ParityPlanner {
             last: Vec::new(),
             is_cached: false,
         }
+    }
+
+    /// The planner of such an array.
+    pub(crate) fn of(parameters: &Parameters<'_>) -> Option<Self> {
+        let Layout::Parity(layout) = parameters.layout else { return None };
+        let Parameters { layout: whole, small_write, page, dodge, .. } = *parameters;
+        Some(ParityPlanner::new(whole, layout.clone(), small_write, page).dodging(dodge))
     }
 
     /// With a rule for members that collect or may fail.
@@ -187,7 +188,7 @@ impl ParityPlanner {
         if scratch.operations().iter().any(waits) {
             let before = into.len();
             self.write(offset, length, into);
-            into[before..].iter_mut().for_each(|rows| (rows.operation, rows.tag) = (Operation::Read, AROUND));
+            into[before..].iter_mut().for_each(Transaction::read_around);
         } else {
             if let Some(around) = self.around.as_mut().filter(|_| avoids) {
                 around.counters.rows_busy[0] += length.div_ceil(self.row);
@@ -242,7 +243,7 @@ impl ParityPlanner {
 
     /// What a transaction that holds its rows cannot read, and nothing of the member `without`.
     #[inline]
-    pub(super) fn missing<'a>(
+    pub(crate) fn missing<'a>(
         &'a self,
         transaction: &Transaction,
         view: &View<'a>,
@@ -252,11 +253,11 @@ impl ParityPlanner {
     }
 
     /// A transaction has found pages that it does not read again.
-    pub(super) fn note_unreadable(&mut self, transaction: &Transaction, operation: &PlannedOperation) {
+    pub(crate) fn note_unreadable(&mut self, transaction: &Transaction, operation: &PlannedOperation) {
         self.unreadable.note(transaction.rows, operation);
     }
 
-    pub(super) fn page(&self) -> Bytes {
+    pub(crate) fn page(&self) -> Bytes {
         self.page
     }
 
@@ -271,7 +272,7 @@ impl ParityPlanner {
     fn without(&self, read: &PlannedOperation) -> Transaction {
         let whole = Transaction::unlocked(Operation::Read, read.offset, read.length);
         let rows = self.rows_on(read.device, read.offset, read.length);
-        Transaction { rows, member: Some(read.device), tag: AROUND, ..whole }
+        Transaction { rows, member: Some(read.device), kind: Kind::Around, ..whole }
     }
 
     /// The way to make parity that waits least for members that collect; a tie goes to the usual one.
@@ -356,7 +357,7 @@ impl ParityPlanner {
             self.segments(offset.max(start) - start, end.min(start + stripe) - start, |segment| {
                 let first = number * (self.unit / self.row) + segment.rows.first;
                 let rows = Rows { first, ..segment.rows };
-                into.push(Transaction { rows, units: segment.units, tag: segment.method as u64, ..base });
+                into.push(segment.method.of(Transaction { rows, units: segment.units, ..base }));
             });
         };
         if full >= full_end {
@@ -575,10 +576,21 @@ impl Method {
         }
     }
 
-    fn of(transaction: &Transaction) -> Method {
-        match transaction.tag {
-            0 => Method::Full,
-            1 => Method::ReadModifyWrite,
+    /// A write that makes its parity so.
+    fn of(self, write: Transaction) -> Transaction {
+        let (kind, tag) = match self {
+            Method::Full => (Kind::Plain, Tag::default()),
+            Method::ReadModifyWrite => (Kind::Partial, MODIFY),
+            Method::Reconstruct => (Kind::Partial, Tag::default()),
+        };
+        Transaction { kind, tag, ..write }
+    }
+
+    /// How a write makes its parity.
+    fn in_use(write: &Transaction) -> Method {
+        match (write.kind, write.tag) {
+            (Kind::Plain, _) => Method::Full,
+            (Kind::Partial, MODIFY) => Method::ReadModifyWrite,
             _ => Method::Reconstruct,
         }
     }
@@ -619,22 +631,22 @@ impl Planner for ParityPlanner {
     }
 
     fn plan(&mut self, _: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { operation, rows, offset, length, .. } = *transaction;
+        let Transaction { operation, rows, offset, length, kind, .. } = *transaction;
         let view = &View { look: if self.is_unsynced(rows) { &Blind } else { view.look }, ..*view };
         match operation {
             Operation::Flush => flush(self.whole.members(), plan),
-            Operation::Read if matches!(transaction.tag, AROUND | WITHOUT) => {
+            Operation::Read if kind == Kind::Around => {
                 self.counting(transaction, |planner| planner.read_around(transaction, view, plan));
             }
-            Operation::Read if transaction.tag == CHECK => self.read_all(transaction, view, plan),
+            Operation::Read if kind == Kind::Check => self.read_all(transaction, view, plan),
             Operation::Read if length > 0 => self.read(offset, length, plan),
             Operation::Trim if rows.count > 0 => self.whole_stripes(operation, rows, plan),
-            Operation::Write if transaction.tag == RESTORE => {
+            Operation::Write if kind == Kind::Restore => {
                 self.counting(transaction, |planner| planner.restore_range(transaction, view, plan));
             }
-            Operation::Write if transaction.tag == RESYNC => self.resync(transaction, view, plan),
+            Operation::Write if kind == Kind::Resync => self.resync(transaction, view, plan),
             Operation::Write if length > 0 => {
-                let mut method = Method::of(transaction);
+                let mut method = Method::in_use(transaction);
                 let missing = Missing::of(transaction, view, &self.unreadable, None);
                 if !missing.is_none() && method != Method::Full {
                     return self.counting(transaction, |planner| {
@@ -662,6 +674,129 @@ impl Planner for ParityPlanner {
         }
     }
 
+    fn on_refused(
+        &mut self,
+        _: SimTime,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        let left = match refusal {
+            Refusal::Busy(left) => left.max(SimDuration(1)),
+            Refusal::Reserved => SimDuration(u64::MAX),
+            Refusal::Failed | Refusal::Unreadable => {
+                return self.on_missing(transaction, operation, refusal, view, patch);
+            }
+        };
+        let is_plain = transaction.kind == Kind::Plain;
+        let is_own = matches!(transaction.kind, Kind::Restore | Kind::Resync);
+        match (operation.operation, transaction.operation) {
+            _ if is_own && refusal == Refusal::Reserved => Answer::Wait,
+            // Parity is not to be relied on.
+            (Operation::Read, _)
+                if self.unsynced.has(operation.offset, operation.offset + operation.length) =>
+            {
+                waits_or_parks(&self.dodge, operation, refusal, patch)
+            }
+            (Operation::Read, Operation::Read) if is_plain && self.dodge.reads != Reads::Wait => {
+                Answer::Instead(self.without(operation))
+            }
+            (Operation::Read, Operation::Write)
+                if operation.fast_fail
+                    && view.health.is_whole()
+                    && !(self.is_cached && transaction.rows.count > 1) =>
+            {
+                self.pre_read_otherwise(transaction, operation, left, view, patch);
+                Answer::Patch
+            }
+            _ => waits_or_parks(&self.dodge, operation, refusal, patch),
+        }
+    }
+
+    fn resynced_rows(&self) -> u64 {
+        self.unsynced.written()
+    }
+
+    fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        self.is_resynced(transaction);
+        self.unreadable.forget(transaction.rows);
+        self.counted.forget(transaction.rows);
+    }
+
+    fn loss_counters(&self) -> LossCounters {
+        self.losses
+    }
+
+    fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
+        let is_host_read = transaction.operation == Operation::Read && transaction.kind == Kind::Plain;
+        let is_unsynced = self.unsynced.has(operation.offset, operation.offset + operation.length);
+        (is_host_read && !is_unsynced).then(|| self.without(operation))
+    }
+
+    fn counters(&self) -> PlannerCounters {
+        self.counters
+    }
+
+    fn read_counters(&self) -> ReadCounters {
+        self.around.as_ref().map_or_else(ReadCounters::default, |around| around.counters)
+    }
+
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
+    }
+
+    fn resyncs(&mut self) -> Option<&mut dyn Resyncs> {
+        Some(self)
+    }
+
+    fn uses_cache(&mut self) -> Option<&mut dyn UsesCache> {
+        Some(self)
+    }
+}
+
+impl Restores for ParityPlanner {
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        let whole = Transaction::unlocked(Operation::Write, offset, length);
+        let rows = self.rows_on(member, offset, length);
+        Some(Transaction { rows, member: Some(member), kind: Kind::Restore, ..whole })
+    }
+
+    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
+        // Nothing is ever found wrong, since every write of a row is under its lock, so that there is nothing to repair.
+        let whole = Transaction::unlocked(Operation::Read, offset, length);
+        Some(Transaction { rows: self.rows_across(offset, length), kind: Kind::Check, ..whole })
+    }
+}
+
+impl Resyncs for ParityPlanner {
+    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        Some(self.resync_range(offset, length))
+    }
+
+    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
+        // What was being restored is restored again; resync leaves what it has not written among the rows.
+        if writes && !matches!(transaction.kind, Kind::Restore | Kind::Resync) {
+            self.unsynced.cut_short(transaction.rows);
+        }
+        if transaction.kind == Kind::Resync {
+            self.unsynced.forget_skip(transaction.rows);
+        }
+        self.unreadable.forget(transaction.rows);
+        self.counted.forget(transaction.rows);
+    }
+
+    fn is_synced_to(&mut self, from: Option<Bytes>) {
+        self.unsynced.is_synced_to(from);
+    }
+
+    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
+        self.unsynced.is_only_in(chunks);
+    }
+}
+
+impl UsesCache for ParityPlanner {
     fn plan_cached(
         &mut self,
         now: SimTime,
@@ -685,108 +820,12 @@ impl Planner for ParityPlanner {
     fn join(&self, first: &Transaction, second: &Transaction) -> Option<Transaction> {
         self.join_writes(first, second)
     }
-
-    fn on_refused(
-        &mut self,
-        _: SimTime,
-        transaction: &Transaction,
-        operation: &PlannedOperation,
-        refusal: Refusal,
-        view: &View<'_>,
-        patch: &mut Plan,
-    ) -> Answer {
-        let left = match refusal {
-            Refusal::Busy(left) => left.max(SimDuration(1)),
-            Refusal::Reserved => SimDuration(u64::MAX),
-            Refusal::Failed | Refusal::Unreadable => {
-                return self.on_missing(transaction, operation, refusal, view, patch);
-            }
-        };
-        let is_plain = transaction.tag == 0;
-        match (operation.operation, transaction.operation) {
-            _ if matches!(transaction.tag, RESTORE | RESYNC) && refusal == Refusal::Reserved => Answer::Wait,
-            // Parity is not to be relied on.
-            (Operation::Read, _)
-                if self.unsynced.has(operation.offset, operation.offset + operation.length) =>
-            {
-                waits_or_parks(&self.dodge, operation, refusal, patch)
-            }
-            (Operation::Read, Operation::Read) if is_plain && self.dodge.reads != Reads::Wait => {
-                Answer::Instead(self.without(operation))
-            }
-            (Operation::Read, Operation::Write)
-                if operation.fast_fail
-                    && view.health.is_whole()
-                    && !(self.is_cached && transaction.rows.count > 1) =>
-            {
-                self.pre_read_otherwise(transaction, operation, left, view, patch);
-                Answer::Patch
-            }
-            _ => waits_or_parks(&self.dodge, operation, refusal, patch),
-        }
-    }
-
-    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        let whole = Transaction::unlocked(Operation::Write, offset, length);
-        let rows = self.rows_on(member, offset, length);
-        Some(Transaction { rows, member: Some(member), tag: RESTORE, ..whole })
-    }
-
-    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
-        // Nothing is ever found wrong, since every write of a row is under its lock, so that there is nothing to repair.
-        let whole = Transaction::unlocked(Operation::Read, offset, length);
-        Some(Transaction { rows: self.rows_across(offset, length), tag: CHECK, ..whole })
-    }
-
-    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        Some(self.resync_range(offset, length))
-    }
-
-    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
-        // What was being restored is restored again; resync leaves what it has not written among the rows.
-        if writes && !matches!(transaction.tag, RESTORE | RESYNC) {
-            self.unsynced.cut_short(transaction.rows);
-        }
-        if transaction.tag == RESYNC {
-            self.unsynced.forget_skip(transaction.rows);
-        }
-        self.unreadable.forget(transaction.rows);
-        self.counted.forget(transaction.rows);
-    }
-
-    fn is_synced_to(&mut self, from: Option<Bytes>) {
-        self.unsynced.is_synced_to(from);
-    }
-
-    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
-        self.unsynced.is_only_in(chunks);
-    }
-
-    fn resynced_rows(&self) -> u64 {
-        self.unsynced.written()
-    }
-
-    fn done(&mut self, _: SimTime, transaction: &Transaction) {
-        self.is_resynced(transaction);
-        self.unreadable.forget(transaction.rows);
-        self.counted.forget(transaction.rows);
-    }
-
-    fn loss_counters(&self) -> LossCounters {
-        self.losses
-    }
-
-    fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
-        let is_host_read = transaction.operation == Operation::Read && transaction.tag == 0;
-        let is_unsynced = self.unsynced.has(operation.offset, operation.offset + operation.length);
-        (is_host_read && !is_unsynced).then(|| self.without(operation))
-    }
-
-    fn counters(&self) -> PlannerCounters {
-        self.counters
-    }
-
-    fn read_counters(&self) -> ReadCounters {
-        self.around.as_ref().map_or_else(ReadCounters::default, |around| around.counters)
-    }
 }
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "parity",
+    summary: "a small write makes its parity in the way that reads least, a whole stripe reads nothing",
+    source: "Linux md, raid5.c",
+    keys: &no_keys,
+    build: &|parameters| Some(Box::new(ParityPlanner::of(parameters)?)),
+};

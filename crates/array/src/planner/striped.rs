@@ -5,14 +5,17 @@
 //!
 //! What a failed member held is lost, and a replacement holds what has been written since: pages that cannot be read or written are
 //! counted, and the request completes.
+//!
+//! Source: Linux md, drivers/md/raid0.c.
 
+use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime};
 
 use super::{
-    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View,
+    Answer, Build, Dodge, LossCounters, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View,
     waits_or_parks,
 };
-use crate::layout::Striped;
+use crate::layout::{Layout, Striped};
 
 /// Plans RAID-0.
 #[derive(Debug, Clone)]
@@ -124,3 +127,14 @@ impl Planner for StripedPlanner {
         !(self.dodge.parks || self.dodge.may_fail)
     }
 }
+
+pub(super) const ENTRY: Entry<Build> = Entry {
+    name: "striped",
+    summary: "each member gets the one contiguous range that the stripe maps to it",
+    source: "Linux md, raid0.c",
+    keys: &no_keys,
+    build: &|parameters| {
+        let Layout::Striped(layout) = parameters.layout else { return None };
+        Some(Box::new(StripedPlanner::new(layout.clone()).dodging(parameters.page, parameters.dodge)))
+    },
+};

@@ -39,6 +39,8 @@ struct Stage {
     nvram_pages: u64,
     coordinator: Box<dyn Coordinator>,
     faults: Faults,
+    /// Bytes a second of each member's link; a page takes no time without it.
+    link: Option<u64>,
 }
 
 impl Stage {
@@ -46,7 +48,8 @@ impl Stage {
     fn new(level: Level, members: u16, forces: &[(SimTime, u16)]) -> Stage {
         let coordinator = Box::new(Forces(forces.to_vec()));
         let (reads, interface) = (LONGEST, Interface::Command);
-        Stage { level, members, reads, interface, nvram_pages: 0, coordinator, faults: Faults::default() }
+        let faults = Faults::default();
+        Stage { level, members, reads, interface, nvram_pages: 0, coordinator, faults, link: None }
     }
 
     /// These members fail.
@@ -69,7 +72,8 @@ impl Stage {
         };
         let faults = self.faults;
         let may_fail = !faults.is_none();
-        let device = one_die(16, 4, 12);
+        let mut device = one_die(16, 4, 12);
+        device.link.bandwidth = self.link.unwrap_or(device.link.bandwidth);
         let config = ArrayConfig { knowledge, faults, ..level(self.level, &device, self.members, PAGE) };
         let whole = config.layout();
         let dodge = Dodge {
@@ -334,6 +338,21 @@ fn a_hedge_answers_if_the_member_is_late_and_only_then() {
     assert_eq!(finish(&mut array)[0].finish, us(1_545));
     let reads = array.counters().reads;
     assert_eq!((reads.hedges, reads.hedges_won), (1, 0));
+}
+
+/// A page is on the link from 155 us to 165, and that is known beforehand. So of what happens at 165 us the failure is first, then
+/// the answer of the others, and then the refusal of the read, of which nothing is left.
+#[test]
+fn a_read_is_answered_once_if_its_member_fails_as_the_hedge_is_done() {
+    let reads = Reads::Hedge(SimDuration::from_us(100));
+    let stage = Stage { reads, link: Some(PAGE * 100_000), ..Stage::new(RAID5, 3, &[(us(0), 1)]) };
+    let mut array = stage.failing(&[(us(165), 1)]).build();
+    submit(&mut array, 0, us(10), Operation::Read, 1, 1);
+    submit(&mut array, 1, us(10), Operation::Read, 0, 1);
+    let done = finish(&mut array);
+    assert_eq!(done.iter().map(|done| done.finish).collect::<Vec<_>>(), [us(165), us(65)]);
+    let counters = array.counters();
+    assert_eq!((counters.reads.hedges_won, counters.losses.rebuilt_pages), (1, 0));
 }
 
 #[test]

@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use crate::common::*;
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::payload::NoPayload;
-use harmonia_array::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View};
+use harmonia_array::planner::{
+    Answer, Plan, PlannedOperation, Planner, Refusal, Rows, Tag, Transaction, View,
+};
 use harmonia_array::{Access, Array, ArrayConfig, Interface, Level, Parts};
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
@@ -60,7 +62,7 @@ impl Planner for Wild {
         let base = Transaction::unlocked(request.operation, request.offset, request.length);
         for part in 0..1 + u64::from(rng.chance(0.2)) {
             let rows = self.rows(&mut rng);
-            into.push(Transaction { rows, tag: request.id * 2 + part, ..base });
+            into.push(Transaction { rows, tag: Tag::of(request.id * 2 + part), ..base });
         }
     }
 
@@ -69,7 +71,7 @@ impl Planner for Wild {
             let flush = |member| PlannedOperation::data(DeviceId(member), Operation::Flush, 0, 0);
             return (0..MEMBERS).for_each(|member| plan.push(flush(member)));
         }
-        let tag = transaction.tag << 8 | u64::from(transaction.attempt);
+        let tag = transaction.tag.read(self) << 8 | u64::from(transaction.attempt);
         let mut rng = Rng::stream(self.seed ^ tag << 20 ^ now.0, "plan");
         for _ in 0..1 + rng.below(2) {
             plan.barrier();
@@ -87,8 +89,10 @@ impl Planner for Wild {
         patch: &mut Plan,
     ) -> Answer {
         let left = if let Refusal::Busy(left) = refusal { left.0 } else { 0 };
-        let mut rng =
-            Rng::stream(self.seed ^ transaction.tag << 20 ^ now.0 ^ left ^ operation.offset, "patch");
+        let mut rng = Rng::stream(
+            self.seed ^ transaction.tag.read(self) << 20 ^ now.0 ^ left ^ operation.offset,
+            "patch",
+        );
         if transaction.attempt < 3 && rng.chance(0.5) {
             return Answer::Replan(self.rows(&mut rng));
         }

@@ -9,6 +9,7 @@ mod declustered;
 mod degraded_queues;
 mod degraded_writes;
 mod dodging;
+mod imports;
 mod lifetimes;
 mod log;
 mod lookahead;

@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::common::{Forces, PAGE, all_filled, drain, one_die, raid0, request, us};
 use harmonia_array::payload::{self, NoPayload, Owner, Payload};
-use harmonia_array::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View};
+use harmonia_array::planner::{
+    Answer, Plan, PlannedOperation, Planner, Refusal, Rows, Tag, Tidies, Transaction, View,
+};
 use harmonia_array::{Access, Array, Parts};
 use harmonia_ssd::SsdConfig;
 use harmonia_ssd::probe::{NoProbe, Probe, any};
@@ -79,7 +81,7 @@ impl Planner for Script {
         }
         for (index, scripted) in self.scripted.iter().enumerate() {
             if scripted.request == request.id {
-                into.push(Transaction { rows: scripted.rows, tag: index as u64, ..base });
+                into.push(Transaction { rows: scripted.rows, tag: Tag::of(index as u64), ..base });
             }
         }
     }
@@ -91,7 +93,7 @@ impl Planner for Script {
             });
             return;
         }
-        let scripted = &self.scripted[transaction.tag as usize];
+        let scripted = &self.scripted[transaction.tag.read(self) as usize];
         plan.clone_from(&scripted.plans[usize::from(transaction.attempt)]);
         self.log().planned.push((now, scripted.request));
     }
@@ -111,15 +113,21 @@ impl Planner for Script {
         answer
     }
 
-    fn tidies(&self) -> bool {
-        self.displaces
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        if self.displaces { Some(self) } else { None }
     }
 
     fn done(&mut self, now: SimTime, transaction: &Transaction) {
         if transaction.operation != Operation::Flush {
-            let request = self.scripted[transaction.tag as usize].request;
+            let request = self.scripted[transaction.tag.read(self) as usize].request;
             self.log().done.push((now, request));
         }
+    }
+}
+
+impl Tidies for Script {
+    fn tidy(&mut self, _: &View<'_>) -> Option<Transaction> {
+        None
     }
 }
 
@@ -493,7 +501,7 @@ fn a_flush_waits_for_what_goes_on_behind_earlier_requests_only() {
 #[test]
 fn an_operation_behind_a_complete_request_touches_no_other() {
     #[derive(Default)]
-    struct Owners(Vec<(u64, Option<u64>)>);
+    struct Owners(Vec<(Tag, Option<u64>)>);
     impl Payload for Owners {
         fn submits(&mut self, of: Owner<'_>, _: &PlannedOperation, _: u64) {
             self.0.push((of.transaction.tag, of.request.map(|request| request.id)));
@@ -529,7 +537,10 @@ fn an_operation_behind_a_complete_request_touches_no_other() {
     let done = done_at(&mut array, us(46 + 8 * 220), 1);
     assert!(!done.met_gc, "the one that met a collection was another's");
     let owners = &payload::payload_as::<Owners>(array.payload_mut()).0;
-    assert!(owners.iter().all(|&(tag, request)| request.is_none_or(|request| request == tag)), "{owners:?}");
+    assert!(
+        owners.iter().all(|&(tag, request)| request.is_none_or(|request| Tag::of(request) == tag)),
+        "{owners:?}"
+    );
     at_rest(&mut array);
 }
 

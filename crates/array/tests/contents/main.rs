@@ -20,7 +20,7 @@
 //! Power is lost at random moments, and members fail then: what was acknowledged stands, and a write hole takes what flash said
 //! at that moment and nothing else (`power`).
 //!
-//! What `gaftl` displaces and moves has free stripes, which no array here has: rows are compared in `planner/gaftl/tests`, as
+//! What `gaftl` displaces and moves has free stripes, which no array here has: rows are compared in `schemes/gaftl/planner/tests`, as
 //! symbols, on whole arrays and on plans alone, with members that fail and pages that cannot be read.
 //!
 //! Not verified: times; parity of rows while they are written; that two reads agree on the order of writes that overlapped;

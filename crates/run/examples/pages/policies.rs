@@ -122,8 +122,10 @@ fn page(kind: &Kind, policy: &Policy) -> String {
     let file = file(kind, policy);
     let read = |file: &str| std::fs::read_to_string(root().join(file)).unwrap_or_default();
     let source = read(&file);
-    let shared: Vec<_> =
-        shared_modules(&source).map(|module| format!("{}/{module}.rs", kind.folder)).collect();
+    let beside = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let own = shared_modules(&source, "use super::").map(|module| format!("{beside}/{module}.rs"));
+    let others = shared_modules(&source, "use crate::coordination::");
+    let shared: Vec<_> = own.chain(others.map(|module| format!("{}/{module}.rs", kind.folder))).collect();
     let mut page = format!("# `{}` ({})\n\n{GENERATED}", policy.name, kind.name);
     page.push_str(&linked(&module_text(&source), "../glossary.md"));
     page.push_str("\n## Keys\n\n");
@@ -147,11 +149,16 @@ fn page(kind: &Kind, policy: &Policy) -> String {
     page
 }
 
-/// Where a policy is: in a file of its name, or, if it is a named setting of another one, in that which names it.
+/// Where a policy is: in a file of its name, in the folder of a scheme that has a planner as well, or, if it is a named setting
+/// of another one, in that which names it.
 fn file(kind: &Kind, policy: &Policy) -> String {
     let own = format!("{}/{}.rs", kind.folder, policy.name.replace('-', "_"));
     if root().join(&own).exists() {
         return own;
+    }
+    let scheme = format!("crates/array/src/schemes/{}/coordinator.rs", policy.name.replace('-', "_"));
+    if root().join(&scheme).exists() {
+        return scheme;
     }
     let entry = format!("name: \"{}\"", policy.name);
     let files = std::fs::read_dir(root().join(kind.folder)).into_iter().flatten().flatten();
@@ -198,9 +205,9 @@ fn built(policy: &str) -> Option<Box<dyn Coordinator>> {
     find(coordination::REGISTRY, policy).and_then(|entry| (entry.build)(&parameters).ok())
 }
 
-/// Modules beside it that a policy uses: `trigger` for `use super::trigger::{Config, Trigger};`.
-fn shared_modules(source: &str) -> impl Iterator<Item = &str> {
-    let used = source.lines().filter_map(|line| line.strip_prefix("use super::"));
+/// Modules that a policy uses, by what their names follow: `trigger` for `use super::trigger::{Config, Trigger};`.
+fn shared_modules<'a>(source: &'a str, follows: &'static str) -> impl Iterator<Item = &'a str> {
+    let used = source.lines().filter_map(move |line| line.strip_prefix(follows));
     used.filter_map(|path| path.split_once("::")).map(|(module, _)| module)
 }
 

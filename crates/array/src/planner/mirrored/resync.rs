@@ -8,10 +8,10 @@
 
 use harmonia_types::{Bytes, DeviceId, Operation, Phase};
 
-use super::{MirroredPlanner, RESYNC};
+use super::MirroredPlanner;
 use crate::layout::Level;
 use crate::planner::missing::Missing;
-use crate::planner::{Plan, PlannedOperation, Rows, Transaction, View, join};
+use crate::planner::{Kind, Plan, PlannedOperation, Rows, Transaction, View, join};
 
 impl MirroredPlanner {
     /// A transaction that goes through the pages whose first copies lie in a range of the members.
@@ -20,7 +20,7 @@ impl MirroredPlanner {
             self.first_copies(offset, length, |logical, _, length| visit(logical, length));
         })?;
         let whole = Transaction::unlocked(Operation::Write, offset, length);
-        Some(Transaction { rows, tag: RESYNC, ..whole })
+        Some(Transaction { rows, kind: Kind::Resync, ..whole })
     }
 
     /// Plans it.
@@ -61,7 +61,7 @@ impl MirroredPlanner {
 
     /// The pages of a transaction were gone through.
     pub(super) fn is_resynced(&mut self, transaction: &Transaction) {
-        if transaction.tag == RESYNC {
+        if transaction.kind == Kind::Resync {
             let mut pages = Vec::new();
             self.first_copies(transaction.offset, transaction.length, |logical, _, length| {
                 let first = logical / self.page;

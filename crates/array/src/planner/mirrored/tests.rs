@@ -3,12 +3,13 @@
 use harmonia_engine::Rng;
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
-use super::{MirroredPlanner, OTHER_COPY};
+use super::MirroredPlanner;
 use crate::coordination::Delivered;
 use crate::health::{Condition, Health};
 use crate::layout::{Copies, Layout, Level, Mirrored, Pattern};
 use crate::planner::{
-    Answer, Dodge, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Transaction, View,
+    Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Transaction,
+    View,
 };
 
 const PAGE: Bytes = 4096;
@@ -149,7 +150,7 @@ fn a_page_that_cannot_be_read_is_read_from_every_other_copy_once() {
     let mut copies = stage.copies(DeviceId(1), 1).1;
     copies.sort_unstable();
     assert_eq!(tried, copies, "unit 5 lies on member 1 first");
-    assert!(stage.plan(&transaction).operations().is_empty() && transaction.tag & OTHER_COPY != 0);
+    assert!(stage.plan(&transaction).operations().is_empty() && transaction.kind == Kind::Around);
     let losses = stage.planner.loss_counters();
     assert_eq!((losses.rebuilt_pages, losses.unread_pages), (1, 1));
 }

@@ -24,7 +24,7 @@ use harmonia_types::{Bytes, Operation, ParityPages, Phase, SimDuration};
 use super::{Method, ParityPlanner, Piece, Way};
 use crate::config::SmallWrite;
 use crate::layout::Unit;
-use crate::planner::{Plan, PlannedOperation, Transaction, View, join};
+use crate::planner::{Kind, Plan, PlannedOperation, Transaction, View, join};
 use crate::stripe_cache::StripeCache;
 
 impl ParityPlanner {
@@ -139,7 +139,7 @@ impl ParityPlanner {
         view: &View<'_>,
         cache: &StripeCache,
     ) -> Method {
-        if Method::of(transaction) == Method::Full {
+        if Method::in_use(transaction) == Method::Full {
             return Method::Full;
         }
         let (row, length) = (piece.from / self.row, piece.to - piece.from);
@@ -167,7 +167,9 @@ impl ParityPlanner {
 
     /// Two writes as one, if they have the same rows and lie side by side there. The second one came later.
     pub(super) fn join_writes(&self, first: &Transaction, second: &Transaction) -> Option<Transaction> {
-        let is_write = |write: &Transaction| write.operation == Operation::Write && write.tag <= 2;
+        let is_write = |write: &Transaction| {
+            write.operation == Operation::Write && matches!(write.kind, Kind::Plain | Kind::Partial)
+        };
         let is_one_stripe = first.rows.end() * self.row <= (self.stripe_of(first) + 1) * self.unit;
         if first.rows != second.rows || !is_one_stripe || !is_write(first) || !is_write(second) {
             return None;
@@ -208,7 +210,6 @@ impl ParityPlanner {
         let end = self.row_start(write, units.1) + (stop - 1) % length + 1;
         let joined = Transaction { units, offset, length: end - offset, ..*write };
         let partial = (units.0..=units.1).filter(|&unit| self.is_partial(&joined, unit)).count() as u16;
-        let method = self.method(units.1 - units.0 + 1, partial);
-        Transaction { tag: method as u64, ..joined }
+        self.method(units.1 - units.0 + 1, partial).of(joined)
     }
 }

@@ -9,7 +9,7 @@
 //!        │ read │      │ read │      │      reconstruct-write; on 1 nothing is written, P makes up for it
 //!        └──────┴──────┴──────┴──────┘
 //!        ┌──────┬──────┬──────┬──────┐      1 is written in part:
-//!        │ read │      │ read │ read │      neither will do, everything is read
+//!        │ read │      │ read │ read │      neither works, everything is read
 //!        └──────┴──────┴──────┴──────┘
 //! ```
 //!
@@ -20,8 +20,8 @@
 //! * *everything* reads all data that is left, and as many parities as data units are missing, P before Q;
 //! * *every member* reads all data and all parities that are left.
 //!
-//! A way will do if nothing that it reads is missing; the last two will do up to `k` missing places, `k` being the parities of the
-//! level. Which one is taken, `array.degraded_writes` says. By default it is md's choice:
+//! The first two work where nothing that they read is missing, the last two as long as no more places of the row are missing than
+//! the level has parities. Which of these ways is taken, `array.degraded_writes` says. By default it is md's choice:
 //!
 //! | missing of the row | written | way |
 //! |---|---|---|
@@ -36,12 +36,12 @@
 //! the write, and here the rule below holds.
 //!
 //! With `"fewest"` it is the way with the fewest reads of the first three. A tie goes to reconstruct-write, then to everything. A
-//! preference for read-modify-write or reconstruct-write goes first if that will do; everything counts as a reconstruct-write.
+//! preference for read-modify-write or reconstruct-write goes first where it works, and everything counts as a reconstruct-write.
 //! Where all members of parity have failed, only pages that are written in part are read. So it reads less than md where parity is
 //! missing, and on RAID-6 one unit less where everything is read.
 //!
 //! Where reads avoid members that collect, a way that waits less goes before all of this. Units and parities on failed members
-//! are not written, on replacements they are. Where no way will do, nothing of the row is written, and the pages are counted.
+//! are not written, on replacements they are. Where no way works, nothing of the row is written, and the pages are counted.
 //!
 //! Pages that turn out unreadable are missing for the transaction that found out (`missing`); what makes up for them is read besides.
 //! So they cost more reads than if they had been known, as everything that the page needs is read again. Each page of a row is found
@@ -57,11 +57,11 @@
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
 use super::declustered::Walk;
-use super::{CHECK, Method, ParityPlanner, Piece, RESTORE, RESYNC, WITHOUT};
+use super::{Method, ParityPlanner, Piece, WITHOUT};
 use crate::config::{DegradedWrites, SmallWrite};
 use crate::layout::Unit;
 use crate::planner::missing::Missing;
-use crate::planner::{Answer, Plan, PlannedOperation, Planner, Refusal, Transaction, View, join};
+use crate::planner::{Answer, Kind, Plan, PlannedOperation, Planner, Refusal, Transaction, View, join};
 
 /// How the parity of rows is made of which something is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,19 +93,19 @@ impl ParityPlanner {
         let holds_rows = transaction.rows.count > 0;
         match (operation.operation, transaction.operation) {
             (Operation::Write, _) => {
-                if transaction.tag != RESTORE {
+                if transaction.kind != Kind::Restore {
                     self.count_unwritten(device, (offset, offset + length), view);
                 }
                 Answer::Patch
             }
-            (Operation::Read, Operation::Write) if transaction.tag == RESYNC => {
+            (Operation::Read, Operation::Write) if transaction.kind == Kind::Resync => {
                 if refusal == Refusal::Failed {
                     return Answer::Replan(transaction.rows);
                 }
                 patch.push(*operation);
                 Answer::Patch
             }
-            (Operation::Read, _) if self.around.is_none() || transaction.tag == CHECK => Answer::Patch,
+            (Operation::Read, _) if self.around.is_none() || transaction.kind == Kind::Check => Answer::Patch,
             (Operation::Read, Operation::Read) if !holds_rows => {
                 Answer::Instead(Transaction { tag: WITHOUT, ..self.without(operation) })
             }
@@ -159,7 +159,7 @@ impl ParityPlanner {
             if now.unread_pages > 0 {
                 patch.clear();
             }
-        } else if transaction.tag == RESTORE {
+        } else if transaction.kind == Kind::Restore {
             let could = self.can_restore(transaction, piece, view);
             self.unreadable.note(transaction.rows, operation);
             if !self.read_to_restore(transaction, piece, view, patch) && could {

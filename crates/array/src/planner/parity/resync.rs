@@ -5,14 +5,14 @@
 
 use harmonia_types::{Bytes, Operation, ParityPages, Phase};
 
-use super::{ParityPlanner, RESYNC};
-use crate::planner::{Plan, PlannedOperation, Rows, Transaction, View, join};
+use super::ParityPlanner;
+use crate::planner::{Kind, Plan, PlannedOperation, Rows, Transaction, View, join};
 
 impl ParityPlanner {
     /// A transaction that goes through a range of the members.
     pub(super) fn resync_range(&self, offset: Bytes, length: Bytes) -> Transaction {
         let whole = Transaction::unlocked(Operation::Write, offset, length);
-        Transaction { rows: self.rows_across(offset, length), tag: RESYNC, ..whole }
+        Transaction { rows: self.rows_across(offset, length), kind: Kind::Resync, ..whole }
     }
 
     /// Plans it.
@@ -31,7 +31,7 @@ impl ParityPlanner {
 
     /// The rows of a transaction were gone through.
     pub(super) fn is_resynced(&mut self, transaction: &Transaction) {
-        if transaction.tag == RESYNC && transaction.operation == Operation::Write {
+        if transaction.kind == Kind::Resync && transaction.operation == Operation::Write {
             self.unsynced.are_written(transaction.rows);
         }
     }

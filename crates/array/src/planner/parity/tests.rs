@@ -9,13 +9,14 @@ use harmonia_types::{
 };
 use reed_solomon_erasure::galois_8;
 
-use super::{ParityPlanner, RESTORE, WITHOUT};
+use super::{ParityPlanner, WITHOUT};
 use crate::config::{DegradedWrites, SmallWrite};
 use crate::coordination::Delivered;
 use crate::health::{Condition, Health};
 use crate::layout::{Layout, Level, Parity, Rotation, Unit};
 use crate::planner::{
-    Answer, Dodge, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Transaction, View,
+    Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Transaction,
+    View,
 };
 
 const PAGE: Bytes = 4096;
@@ -344,7 +345,7 @@ impl Stage {
                     if operation.operation == Operation::Write && self.health.takes_writes(device) {
                         done.written.push((device, page));
                     } else if operation.operation == Operation::Write {
-                        assert_eq!(transaction.tag, 0, "only whole stripes go to failed members");
+                        assert_eq!(transaction.kind, Kind::Plain, "only whole stripes go to failed members");
                         self.refused(&again, &piece, Refusal::Failed);
                     } else if unreadable.contains(&(device, page)) {
                         // It was begun before that was known.
@@ -499,7 +500,7 @@ fn random_writes_read_what_says_what_they_write_and_no_more() {
                 let has_parity = should
                     .iter()
                     .any(|&member| !matches!(stage.layout.unit_on(stripe, member), Unit::Data(_)));
-                let is_full = transaction.tag == 0;
+                let is_full = transaction.kind == Kind::Plain;
                 let mut written: Vec<DeviceId> =
                     stage.members().filter(|&member| done.written.contains(&(member, page))).collect();
                 if is_full {
@@ -595,7 +596,7 @@ fn random_steps_of_rebuilding_write_what_the_rest_says() {
         stage.health.set(target, Condition::Partial(offset));
         let length = (1 + rng.below(12)) * PAGE;
         let step = stage.planner.restore(target, offset, length).unwrap();
-        assert_eq!(step.tag, RESTORE);
+        assert_eq!(step.kind, Kind::Restore);
         let (done, unreadable) = stage.run(&step, errors, &mut rng);
         let mut lost = 0;
         for page in step.rows.first..step.rows.end() {

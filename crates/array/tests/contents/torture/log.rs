@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use harmonia_array::layout::{Layout, Unit};
 use harmonia_array::payload::Owner;
-use harmonia_array::planner::{PlannedOperation, Transaction};
+use harmonia_array::planner::{Kind, PlannedOperation, Transaction};
 use harmonia_array::{ArrayConfig, Befalls, Fault, Faults, Level, SmallWrite, When, WriteHole};
 use harmonia_engine::Rng;
 use harmonia_types::{DeviceId, Operation, SimDuration, SimTime};
@@ -239,7 +239,7 @@ impl<C: Content> World<C> {
             return;
         }
         let Some(parity) = self.places.parity().cloned() else { unreachable!("only parity is logged") };
-        if of.transaction.tag == 0 {
+        if of.transaction.kind == Kind::Plain {
             return;
         }
         let mut contents = Vec::new();
@@ -308,7 +308,7 @@ impl<C: Content> World<C> {
         let stripe = sector / self.places.unit_sectors;
         assert_eq!(parity.unit_on(stripe, device), Unit::P, "a partial parity log has parity alone");
         let of_member = |operation: &&PlannedOperation| operation.device == device;
-        let is_partial = replay.of.tag != 0;
+        let is_partial = replay.of.kind == Kind::Partial;
         let units = replay.of.units;
         let logged = is_partial.then(|| {
             let (log, writes) = (log.iter().filter(of_member), writes.iter().filter(of_member));

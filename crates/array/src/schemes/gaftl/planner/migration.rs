@@ -39,9 +39,8 @@ use harmonia_types::{Bytes, DeviceId, Operation, Phase};
 use super::row::Row;
 use super::stripe_map::StripeMap;
 use super::{Busy, GaftlPlanner, RETURN};
-use crate::coordination::Migration;
 use crate::layout::Parity;
-use crate::planner::{Placing, Plan, Rows, Transaction, View};
+use crate::planner::{Kind, Migration, Placing, Plan, Rows, Transaction, View};
 
 /// Where parity has gone, and where it goes.
 #[derive(Clone)]
@@ -128,7 +127,7 @@ impl GaftlPlanner {
         }
         let (offset, length): (Bytes, Bytes) = (self.logical(row, 0), self.row);
         let whole = Transaction::unlocked(Operation::Write, offset, length);
-        Some(Transaction { rows: Rows { first: row, count: 1 }, tag: RETURN, ..whole })
+        Some(Transaction { rows: Rows { first: row, count: 1 }, kind: Kind::Tidy, tag: RETURN, ..whole })
     }
 
     /// Plans to put a row back as the layout has it. Nothing if it is, or somebody collects.

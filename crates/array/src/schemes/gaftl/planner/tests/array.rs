@@ -20,7 +20,7 @@ use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
-use super::super::{GaftlPlanner, HOMECOMING, RETURN};
+use super::super::GaftlPlanner;
 use super::copies::Copies;
 use super::drawn::{Befall, REQUESTS, config};
 use super::sum::{Sum, says};
@@ -31,10 +31,10 @@ use crate::controller::{Array, MishapKind, Parts};
 use crate::coordination::{Parameters, REGISTRY};
 use crate::health::Condition;
 use crate::layout::{Layout, Parity, Unit};
-use crate::planner::parity::{ParityPlanner, RESTORE};
+use crate::planner::parity::ParityPlanner;
 use crate::planner::{
-    Answer, Dodge, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, Refusal, Rows,
-    Transaction, View,
+    Answer, Dodge, Kind, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, Refusal,
+    Restores, Rows, Tidies, Transaction, View,
 };
 use crate::{AgeingPlan, age};
 
@@ -186,7 +186,7 @@ impl Shared {
     /// Takes note of what a plan is to leave behind.
     fn note(&mut self, of: &Transaction, plan: &Plan) {
         let mut run = Run { units: self.units_of(of), ..Run::default() };
-        if of.operation == Operation::Write && ![HOMECOMING, RETURN, RESTORE].contains(&of.tag) {
+        if of.operation == Operation::Write && !matches!(of.kind, Kind::Tidy | Kind::Restore) {
             for &place in &run.units {
                 if of.attempt == 0 {
                     self.symbols += 1;
@@ -196,7 +196,7 @@ impl Shared {
             }
         }
         let writes = plan.operations().iter().filter(|operation| operation.operation == Operation::Write);
-        if of.tag == RESTORE && of.operation == Operation::Write {
+        if of.kind == Kind::Restore && of.operation == Operation::Write {
             run.units.clear();
             run.places = writes.flat_map(rows_of).map(|place| (place, self.ideal(place))).collect();
             self.planned = Some((*of, run));
@@ -320,24 +320,16 @@ impl Planner for Watched {
         self.get().planner.done(now, transaction);
     }
 
-    fn restore(&self, member: DeviceId, offset: u64, length: u64) -> Option<Transaction> {
-        self.get().planner.restore(member, offset, length)
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
     }
 
-    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(u64, u64)> {
-        self.get().planner.elsewhere(member, rows)
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        Some(self)
     }
 
     fn loss_counters(&self) -> LossCounters {
         self.get().planner.loss_counters()
-    }
-
-    fn tidies(&self) -> bool {
-        true
-    }
-
-    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
-        self.get().planner.tidy(view)
     }
 
     fn own_counters(&self) -> Vec<(&'static str, u64)> {
@@ -346,6 +338,26 @@ impl Planner for Watched {
 
     fn watches_devices(&self) -> bool {
         true
+    }
+}
+
+impl Restores for Watched {
+    fn restore(&self, member: DeviceId, offset: u64, length: u64) -> Option<Transaction> {
+        self.get().planner.restore(member, offset, length)
+    }
+
+    fn check(&self, _: u64, _: u64, _: bool) -> Option<Transaction> {
+        None
+    }
+
+    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(u64, u64)> {
+        self.get().planner.elsewhere(member, rows)
+    }
+}
+
+impl Tidies for Watched {
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        self.get().planner.tidy(view)
     }
 }
 
@@ -483,7 +495,7 @@ impl Payload for Watched {
                 }
             }
             Operation::Write => {
-                if of.transaction.tag != RESTORE {
+                if of.transaction.kind != Kind::Restore {
                     shared.idealise(of.transaction, &run);
                 }
                 for place in &run.units {

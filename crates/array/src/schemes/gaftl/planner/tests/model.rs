@@ -12,12 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use harmonia_engine::Rng;
 use harmonia_types::{DeviceId, Operation, SimTime};
 
-use super::super::{HOMECOMING, RETURN};
 use super::sum::{Span, Sum};
 use super::{PAGE, Stage, placing, rows_of};
 use crate::config::SmallWrite;
 use crate::layout::{Level, Rotation};
-use crate::planner::{Plan, Planner, Rows, Transaction};
+use crate::planner::{Kind, Plan, Planner, Rows, Transaction};
 
 const HALF: u64 = PAGE / 2;
 const STRIPES: u64 = 4;
@@ -92,7 +91,7 @@ impl World {
             assert!(met.is_empty() || self.stage.collecting.0.len() > 1, "{transaction:?} meets {met:?}");
         }
         let mut fresh = BTreeMap::new();
-        let is_own = [HOMECOMING, RETURN].contains(&transaction.tag);
+        let is_own = transaction.kind == Kind::Tidy;
         if transaction.operation == Operation::Write && !is_own {
             for (row, unit, logical) in self.touched(&transaction) {
                 for half in 0..2 {

@@ -64,26 +64,27 @@ mod stripe_map;
 #[cfg(test)]
 mod tests;
 
+use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
 
-use super::missing::Counted;
-use super::parity::{AROUND, CHECK, ParityPlanner, RESTORE};
-use super::{
-    Answer, LossCounters, Migration, Placing, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters,
-    Refusal, Rows, Transaction, View, join,
-};
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
+use crate::planner::missing::Counted;
+use crate::planner::parity::ParityPlanner;
+use crate::planner::{
+    Answer, Build, Kind, LossCounters, Migration, Parameters, Placing, Plan, PlannedOperation, Planner,
+    PlannerCounters, ReadCounters, Refusal, Restores, Rows, Tag, Tidies, Transaction, View, join,
+};
 use degraded::Before;
 use displaced::{Copy, Displaced};
 use dual::{Holders, Parities};
 use migration::Migrating;
-pub(crate) use stripe_map::MOST_MEMBERS;
+pub(super) use stripe_map::MOST_MEMBERS;
 
-/// The tag of a write that brings a unit home; see those of `parity`.
-const HOMECOMING: u64 = 16;
+/// The tag of a write that brings a unit home.
+const HOMECOMING: Tag = Tag::of(1);
 /// The tag of a write that puts a row back as the layout has it.
-const RETURN: u64 = 17;
+const RETURN: Tag = Tag::of(2);
 
 /// Plans RAID-4, RAID-5 and RAID-6 with rows of units that may lie away from home.
 #[derive(Clone)]
@@ -262,7 +263,7 @@ impl GaftlPlanner {
     fn split_displaced(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>) {
         let before = into.len();
         self.inner.split(&HostRequest { operation: Operation::Write, ..*request }, view, into);
-        into[before..].iter_mut().for_each(|rows| (rows.operation, rows.tag) = (Operation::Read, AROUND));
+        into[before..].iter_mut().for_each(Transaction::read_around);
     }
 
     fn begin_step(&mut self) {
@@ -414,14 +415,16 @@ impl Planner for GaftlPlanner {
     }
 
     fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Transaction { operation, rows, tag, .. } = *transaction;
+        let Transaction { operation, rows, kind, tag, .. } = *transaction;
         if self.may_fail && operation == Operation::Write && rows.count > 0 {
             self.remember(rows);
         }
         match operation {
-            Operation::Write if tag == HOMECOMING => self.bring_home(transaction, view, plan),
-            Operation::Write if tag == RETURN => self.put_back(transaction, view, plan),
-            Operation::Write if tag == RESTORE => {
+            Operation::Write if kind == Kind::Tidy && tag == HOMECOMING => {
+                self.bring_home(transaction, view, plan);
+            }
+            Operation::Write if kind == Kind::Tidy => self.put_back(transaction, view, plan),
+            Operation::Write if kind == Kind::Restore => {
                 if self.restores(transaction) {
                     self.counting(transaction, |planner| planner.restore_rows(transaction, view, plan));
                 } else {
@@ -431,7 +434,7 @@ impl Planner for GaftlPlanner {
             Operation::Write if rows.count > 0 && self.concerns(transaction, view) => {
                 self.counting(transaction, |planner| planner.write(transaction, view, plan));
             }
-            Operation::Read if tag != CHECK && self.is_away(rows) => {
+            Operation::Read if kind != Kind::Check && self.is_away(rows) => {
                 self.counting(transaction, |planner| planner.read(transaction, view, plan));
             }
             Operation::Trim if self.displaced.has(rows) => {
@@ -466,23 +469,6 @@ impl Planner for GaftlPlanner {
         self.inner.on_refused(now, transaction, operation, refusal, view, patch)
     }
 
-    fn tidies(&self) -> bool {
-        true
-    }
-
-    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
-        if !view.health.is_whole() {
-            return None;
-        }
-        let Some((row, unit)) = self.displaced.first() else { return self.next_return(view) };
-        if self.busy(row, view) != Busy::Nobody {
-            return None;
-        }
-        let whole = Transaction::unlocked(Operation::Write, self.logical(row, unit), self.row);
-        let rows = Rows { first: row, count: 1 };
-        Some(Transaction { rows, units: (unit, unit), tag: HOMECOMING, ..whole })
-    }
-
     fn done(&mut self, now: SimTime, transaction: &Transaction) {
         self.displaced.settle(transaction.rows);
         if let Some(migrating) = &mut self.migrating {
@@ -491,18 +477,6 @@ impl Planner for GaftlPlanner {
         self.forget_before(transaction.rows);
         self.counted.forget(transaction.rows);
         self.inner.done(now, transaction);
-    }
-
-    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        self.restoring(member, offset, length)
-    }
-
-    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(Bytes, Bytes)> {
-        self.slots_of(member, rows)
-    }
-
-    fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction> {
-        self.inner.check(offset, length, repairs)
     }
 
     fn hedge(&mut self, transaction: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
@@ -553,4 +527,56 @@ impl Planner for GaftlPlanner {
     fn watches_devices(&self) -> bool {
         true
     }
+
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
+    }
+
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        Some(self)
+    }
 }
+
+impl Restores for GaftlPlanner {
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        self.restoring(member, offset, length)
+    }
+
+    fn elsewhere(&self, member: DeviceId, rows: Rows) -> Vec<(Bytes, Bytes)> {
+        self.slots_of(member, rows)
+    }
+
+    fn check(&self, offset: Bytes, length: Bytes, repairs: bool) -> Option<Transaction> {
+        self.inner.check(offset, length, repairs)
+    }
+}
+
+impl Tidies for GaftlPlanner {
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        if !view.health.is_whole() {
+            return None;
+        }
+        let Some((row, unit)) = self.displaced.first() else { return self.next_return(view) };
+        if self.busy(row, view) != Busy::Nobody {
+            return None;
+        }
+        let whole = Transaction::unlocked(Operation::Write, self.logical(row, unit), self.row);
+        let rows = Rows { first: row, count: 1 };
+        Some(Transaction { rows, units: (unit, unit), kind: Kind::Tidy, tag: HOMECOMING, ..whole })
+    }
+}
+
+/// Where stripes are kept free and the coordination policy displaces.
+pub(crate) const ENTRY: Entry<Build> = Entry {
+    name: "gaftl",
+    summary: "what belongs to the member that collects is written to stripes kept free on the others",
+    source: "GAFTL, IEEE Access 2019",
+    keys: &no_keys,
+    build: &|parameters| {
+        let Parameters { layout, small_write, dodge, .. } = *parameters;
+        let Layout::Parity(parity) = layout else { return None };
+        let plain = ParityPlanner::of(parameters).filter(|_| dodge.free_stripes > 0)?;
+        let planner = GaftlPlanner::new(plain, (layout, parity.clone()), small_write, dodge.free_stripes);
+        Some(Box::new(planner.parking(dodge.parks).failing(dodge.may_fail).placing(dodge.placing)))
+    },
+};

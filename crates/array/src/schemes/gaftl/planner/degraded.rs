@@ -33,7 +33,7 @@ use super::row::{Needs, Row, Way};
 use super::{Busy, GaftlPlanner};
 use crate::health::Condition;
 use crate::planner::{
-    Answer, LossCounters, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View,
+    Answer, Kind, LossCounters, Plan, PlannedOperation, Refusal, Restores, Rows, Transaction, View,
 };
 
 /// What lay where before a transaction was planned.
@@ -329,9 +329,9 @@ impl GaftlPlanner {
     pub(super) fn is_planned_here(&self, transaction: &Transaction, operation: &PlannedOperation) -> bool {
         let is_read = operation.operation == Operation::Read && transaction.rows.count > 0;
         let is_known = match transaction.operation {
-            Operation::Write if super::RESTORE == transaction.tag => self.restores(transaction),
+            Operation::Write if transaction.kind == Kind::Restore => self.restores(transaction),
             Operation::Write => true,
-            Operation::Read => transaction.tag != super::CHECK && self.is_away(transaction.rows),
+            Operation::Read => transaction.kind != Kind::Check && self.is_away(transaction.rows),
             _ => false,
         };
         is_read && is_known
@@ -341,7 +341,7 @@ impl GaftlPlanner {
     pub(super) fn copies(transaction: &Transaction, operation: &PlannedOperation, refusal: Refusal) -> bool {
         refusal == Refusal::Unreadable
             && operation.operation == Operation::Read
-            && transaction.tag == super::RESTORE
+            && transaction.kind == Kind::Restore
             && transaction.member == Some(operation.device)
     }
 
@@ -380,6 +380,6 @@ impl GaftlPlanner {
             return self.inner.restore(member, offset, length);
         }
         let whole = Transaction::unlocked(Operation::Write, offset, length);
-        self.restore_slot(Transaction { tag: super::RESTORE, ..whole }, member)
+        self.restore_slot(Transaction { kind: Kind::Restore, ..whole }, member)
     }
 }

@@ -12,11 +12,13 @@ use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTi
 
 use super::GaftlPlanner;
 use crate::config::{Avoid, Reads, SmallWrite};
-use crate::coordination::Delivered;
+use crate::delivered::Delivered;
 use crate::health::Health;
 use crate::layout::{Layout, Level, Parity, Rotation};
 use crate::planner::parity::ParityPlanner;
-use crate::planner::{Dodge, Look, Migration, Placing, Plan, PlannedOperation, Planner, Transaction, View};
+use crate::planner::{
+    Dodge, Look, Migration, Placing, Plan, PlannedOperation, Planner, Tidies, Transaction, View,
+};
 
 const PAGE: Bytes = 4096;
 

@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 
 use harmonia_types::Operation;
 
-use super::super::super::parity::RESTORE;
 use super::array::Place;
 use super::sum::Sum;
 use crate::controller::payload::Owner;
-use crate::planner::PlannedOperation;
+use crate::planner::{Kind, PlannedOperation};
 
 /// What is known of an operation that is under way.
 pub(super) struct Told {
@@ -80,7 +79,7 @@ impl Copies {
     pub fn submits(&mut self, of: &Owner<'_>, operation: &PlannedOperation, token: u64) {
         let (member, kind) = (operation.device.0, operation.operation);
         let spare = self.spares.get(&member).copied();
-        let is_step = of.transaction.tag == RESTORE
+        let is_step = of.transaction.kind == Kind::Restore
             && of.transaction.operation == Operation::Write
             && of.transaction.member.is_some_and(|member| self.spares.contains_key(&member.0));
         if is_step {

@@ -10,7 +10,7 @@
 //! A drain lets requests finish that were planned before it; new ones go around the member. A member stays reserved while some of
 //! its dies collect, also where the first of them has nothing to collect and says so at once.
 //!
-//! Where data goes is the planner's business (`planner::gaftl`). What belongs to the member that collects is written to a stripe
+//! Where data goes is the planner's business (`schemes::gaftl::planner`). What belongs to the member that collects is written to a stripe
 //! that the array keeps free at the end of its members, with a parity of its own: two writes. The parity of its old stripe is made
 //! anew without it from what is not written. One 4 KiB write on five members takes 3 reads and 3 writes then, instead of 2 and 2. If
 //! the member that collects has the parity, all that is written goes to free stripes and the old stripe stays as it is. Data goes
@@ -21,7 +21,7 @@
 //! 4 KiB write on six members takes 3 reads and 5 writes, instead of 3 and 3. Up to two members that collect are read around.
 //! Parity does not move on RAID-6: the paper defines `migration` for RAID-5.
 //!
-//! With `migration` parity moves, too (`planner::gaftl::migration`). Parity whose member collects is written on the oldest member
+//! With `migration` parity moves, too (`schemes::gaftl::planner::migration`). Parity whose member collects is written on the oldest member
 //! instead, or on the second oldest where that is the oldest itself. It takes the place of a stripe unit there, which goes to a
 //! free stripe. The oldest member is the one with the largest share of parity (`array.parity_shares`). With `migration = "away"`
 //! parity stays where it went, and shares drift: the paper's GAFTL without on-line parity migration. With `migration = "back"` rows
@@ -58,11 +58,11 @@ use harmonia_types::{SimDuration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pools::Rule;
-use super::serial::{self, Serial};
-use super::{Action, Build, Coordinator, DeliveredView, Event, Interests};
+use super::planner::MOST_MEMBERS as MOST_MIGRATING;
 use crate::config::{Interface, Reads};
-use crate::planner::{MOST_MIGRATING, Placing};
+use crate::coordination::pools::Rule;
+use crate::coordination::serial::{self, Serial};
+use crate::coordination::{Action, Build, Coordinator, DeliveredView, Event, Interests, Migration, Placing};
 
 /// Keys of `[array.coordination]` with `policy = "gaftl"`.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
@@ -78,19 +78,6 @@ struct Config {
     migration: Migration,
     /// Share of all rows whose parity may lie off the shares of the layout before some return (`migration = "back"`).
     imbalance: f64,
-}
-
-/// What becomes of parity whose member collects when it is to be written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Migration {
-    /// It stays as it is, and all that is written is displaced.
-    #[default]
-    None,
-    /// It is written on another member, and stays there.
-    Away,
-    /// It is, and returns in idle time.
-    Back,
 }
 
 impl Default for Config {
@@ -142,7 +129,7 @@ impl Coordinator for Gaftl {
     }
 }
 
-pub(super) const ENTRY: Entry<Build> = Entry {
+pub(crate) const ENTRY: Entry<Build> = Entry {
     name: "gaftl",
     summary: "one SSD at a time collects as in serial, and its writes go to stripes kept free on the others",
     source: "GAFTL, IEEE Access 2019",
@@ -174,8 +161,8 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{built, ended, hard, members, soft, started};
     use super::*;
+    use crate::coordination::tests::{built, ended, hard, members, soft, started};
     use harmonia_types::DeviceId;
 
     fn answers(policy: &mut dyn Coordinator, now: u64, event: Event) -> Vec<Action> {
@@ -227,7 +214,7 @@ mod tests {
     /// Its first die had nothing to collect, the others do: it stays reserved. Where nothing follows it is returned.
     #[test]
     fn a_member_stays_reserved_while_some_of_its_dies_collect() {
-        for goes_on in [true, false] {
+        for is_followed in [true, false] {
             let mut policy = built(&ENTRY, 4, 1, "{}").expect("its defaults work");
             answers(&mut *policy, 0, soft(2));
             let force = Action::Force(DeviceId(2), harmonia_ssd::interface::Stop::Internal);
@@ -235,7 +222,7 @@ mod tests {
             answers(&mut *policy, 5, started(2));
             assert_eq!(answers(&mut *policy, 5, ended(2, true)), []);
             let back = [Action::Return(DeviceId(2))];
-            if goes_on {
+            if is_followed {
                 answers(&mut *policy, 5, started(2));
                 assert_eq!(answers(&mut *policy, 6, Event::Timer(u64::MAX - 1)), []);
                 assert_eq!(answers(&mut *policy, 90, ended(2, false)), back);

@@ -1,0 +1,58 @@
+//! The members, and what the controller knows of them.
+//!
+//! ```text
+//! slot     0   1   2   3  │  4 ...          devices: the members, then what takes their places or has left them (`copying`)
+//! member   0   1   2   3  │                 what messages have told, whether it takes operations, what it holds
+//! ```
+//!
+//! A planner and the coordinator see members by this part alone, so that either can be asked while the rest of the controller
+//! changes.
+
+use harmonia_ssd::Device;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::SimTime;
+
+use super::Access;
+use super::looking::{Looking, Sight};
+use super::nvram::Nvram;
+use crate::delivered::Delivered;
+use crate::health::Health;
+use crate::planner::View;
+
+/// Devices by slot, and the rest by member where nothing else is said.
+#[derive(Clone)]
+pub(super) struct Members<P: Probe> {
+    /// The members, then whatever takes their places or has left them.
+    pub devices: Vec<Device<P>>,
+    /// What messages have told.
+    pub delivered: Vec<Delivered>,
+    /// What members hold.
+    pub health: Health,
+    /// What a member may be given.
+    pub access: Vec<Access>,
+    /// The coordinator wants reads to do without it.
+    pub avoided: Vec<bool>,
+    /// By slot: bytes handed to the device and not served yet.
+    pub outstanding: Vec<u64>,
+    /// How much is seen of members without asking.
+    pub sight: Sight,
+}
+
+impl<P: Probe> Members<P> {
+    /// Whether some member is reserved or has failed.
+    pub fn refuse(&self) -> bool {
+        self.access.iter().any(|&access| access != Access::Open)
+    }
+
+    /// What can be seen of them at this moment; NVRAM has some of their pages.
+    #[inline]
+    pub fn look<'a>(&'a self, nvram: Option<&'a Nvram>, now: SimTime) -> Looking<'a, P> {
+        Looking { members: self, nvram, now }
+    }
+
+    /// What planners see of them.
+    #[inline]
+    pub fn view<'a>(&'a self, look: &'a Looking<'a, P>) -> View<'a> {
+        View { members: &self.delivered, health: &self.health, outstanding: &self.outstanding, look }
+    }
+}

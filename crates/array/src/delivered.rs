@@ -1,0 +1,18 @@
+//! What messages of members have told the controller: coordinators and planners both go by it.
+
+use harmonia_ssd::interface::Status;
+use harmonia_types::SimTime;
+use serde::{Deserialize, Serialize};
+
+/// What the controller knows of one member.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Delivered {
+    /// The last status received; `None` before the first.
+    pub status: Option<Status>,
+    /// When that status was true.
+    pub as_of: SimTime,
+    /// Whether the member understands O-SSD messages.
+    pub capable: bool,
+    /// Whether the last delivered word is that it collects.
+    pub collecting: bool,
+}

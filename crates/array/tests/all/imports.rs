@@ -1,0 +1,84 @@
+//! Which room of this crate names which, read from the sources, so that a path back is seen when it is made.
+//!
+//! ```text
+//! rows, delivered, placing ◄── coordination ◄──┐
+//!                          ◄── planner ◄───────┴── schemes ◄── lines of both registries
+//!                                  ▲
+//!                              controller: names both by their traits, and reads no planner's tag
+//! ```
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The sources below a folder or of a file, without their tests, by path from `src`.
+fn sources(below: &str) -> Vec<(String, String)> {
+    fn walk(path: &Path, into: &mut Vec<PathBuf>) {
+        if path.is_dir() {
+            let entries = fs::read_dir(path).expect("sources can be listed");
+            entries.for_each(|entry| walk(&entry.expect("sources can be listed").path(), into));
+        } else {
+            into.push(path.to_path_buf());
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    walk(&root.join(below), &mut files);
+    files.sort();
+    let name = |file: &PathBuf| file.strip_prefix(&root).expect("below src").to_string_lossy().into_owned();
+    let read = |file: &PathBuf| fs::read_to_string(file).expect("a source can be read");
+    let all = files.iter().map(|file| (name(file), read(file)));
+    all.filter(|(name, _)| !name.contains("tests")).collect()
+}
+
+/// A source without its comments, and without its tests, which come last.
+fn code(source: &str) -> String {
+    let source = source.split("mod tests {").next().unwrap_or_default();
+    source.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+/// Lines of the sources below a folder that have one of these words.
+fn lines_with(below: &str, words: &[&str]) -> Vec<String> {
+    let found = sources(below).into_iter().flat_map(|(name, source)| {
+        let code = code(&source);
+        let lines = code.lines().filter(|line| words.iter().any(|word| line.contains(word)));
+        lines.map(|line| format!("{name}: {}", line.trim())).collect::<Vec<_>>()
+    });
+    found.collect()
+}
+
+#[test]
+fn leaves_name_nothing_of_the_crate() {
+    for leaf in ["rows.rs", "delivered.rs", "placing.rs"] {
+        assert_eq!(lines_with(leaf, &["crate::", "super::"]), [""; 0], "{leaf}");
+    }
+}
+
+/// But for the lines of the registries.
+#[test]
+fn coordinators_and_planners_do_not_know_one_another() {
+    let line = |registry| vec![format!("{registry}/mod.rs: use crate::schemes::gaftl;")];
+    for (room, others) in [("coordination", "crate::planner"), ("planner", "crate::coordination")] {
+        let found = lines_with(room, &[others, "crate::controller", "crate::schemes"]);
+        assert_eq!(found, line(room), "{room}");
+    }
+    assert_eq!(lines_with("schemes", &["crate::controller"]), [""; 0]);
+}
+
+/// What a transaction is about is its kind, and whose work it is its purpose.
+#[test]
+fn a_controller_reads_no_tag() {
+    assert_eq!(lines_with("controller", &[".tag", "Tag"]), [""; 0]);
+    assert!(!lines_with("planner", &["tag: "]).is_empty(), "tags are found where there are some");
+}
+
+#[test]
+fn every_planner_opens_with_its_rule_and_its_source() {
+    let mut planners = sources("planner");
+    planners.extend(sources("schemes"));
+    planners.retain(|(_, source)| source.contains("const ENTRY: Entry<Build>"));
+    assert!(planners.len() > 3, "planners are found");
+    for (name, source) in planners {
+        let comment: Vec<&str> = source.lines().take_while(|line| line.starts_with("//!")).collect();
+        assert!(comment.iter().any(|line| line.starts_with("//! Source: ")), "{name}");
+    }
+}
