@@ -228,13 +228,7 @@ mod tests {
             in_place_of: None,
             host_bytes_written: 12 * 4_096,
             flash_bytes_programmed: 24 * 4_096,
-            flash_bytes: FlashBytes {
-                host: 8 * 4_096,
-                parity: 4 * 4_096,
-                collection: 12 * 4_096,
-                metadata: 100 * 4_096,
-                ..FlashBytes::default()
-            },
+            flash_bytes: FlashBytes::of(&COUNTED, 4_096),
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, dies(2)), expected);
         let estimate = GcEstimateReport { events: 4, mean_ns: 200.0, mean_error_ns: 15.0 };

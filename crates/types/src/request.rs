@@ -81,9 +81,81 @@ pub enum IoCause {
     Background = 5,
 }
 
+/// Whose write amplification counts bytes that are programmed for a cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// That of the array and that of the drive; written by the host or the array.
+    Written,
+    /// Both, but nobody wrote them: the drive programs them besides.
+    Added,
+    /// That of the drive only, to which the array writes like a host.
+    OfDrive,
+    /// Neither.
+    Apart,
+}
+
+/// What flash is programmed for, as reports tell it.
+#[derive(Debug)]
+pub struct Programmed {
+    /// Its key in `flash_bytes`.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// The cause; `None` for the rest of a page that a write covers in part, whatever the cause of the write.
+    pub cause: Option<IoCause>,
+    /// Who counts it.
+    pub counts: Counts,
+}
+
 impl IoCause {
     /// Number of causes: the length of a table indexed by cause.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = IoCause::TABLE.len() - 1;
+
+    /// Everything that flash is programmed for, in the order of the report. A new cause is a line here and a variant above.
+    pub const TABLE: [Programmed; 7] = [
+        Programmed {
+            name: "host",
+            meaning: "the host's data, with all copies",
+            cause: Some(IoCause::Host),
+            counts: Counts::Written,
+        },
+        Programmed {
+            name: "padding",
+            meaning: "rests of pages that a write covers in part",
+            cause: None,
+            counts: Counts::Added,
+        },
+        Programmed {
+            name: "parity",
+            meaning: "parity",
+            cause: Some(IoCause::Parity),
+            counts: Counts::Written,
+        },
+        Programmed {
+            name: "logs",
+            meaning: "the journal, the partial parity log and the write-intent bitmap",
+            cause: Some(IoCause::Log),
+            counts: Counts::Written,
+        },
+        Programmed {
+            name: "collection",
+            meaning: "valid pages moved by garbage collection",
+            cause: Some(IoCause::Gc),
+            counts: Counts::Added,
+        },
+        Programmed {
+            name: "background",
+            meaning: "rebuild, copying to a spare, resync and scrub",
+            cause: Some(IoCause::Background),
+            counts: Counts::OfDrive,
+        },
+        Programmed {
+            name: "metadata",
+            meaning: "summary pages of blocks",
+            cause: Some(IoCause::Metadata),
+            counts: Counts::Apart,
+        },
+    ];
 }
 
 /// Which pages of a member operation are the array's own, parity or another: page `p`, counted from 0, is if
@@ -157,27 +229,26 @@ pub struct Blame {
 }
 
 impl Blame {
+    /// No time at all.
+    pub const NONE: Blame =
+        Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
+
     /// Sum of all parts: the time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
         self.service + self.transfer + self.queue_host + self.queue_gc + self.queue_rebuild + self.link
     }
 
-    /// What is not waiting for garbage collection, nor for background work of the array.
-    #[inline]
-    pub const fn without_gc_and_rebuild(&self) -> u64 {
-        self.total() - self.queue_gc - self.queue_rebuild
-    }
-
     /// Adds `other` part by part.
     #[inline]
     pub fn add(&mut self, other: &Blame) {
-        self.service += other.service;
-        self.transfer += other.transfer;
-        self.queue_host += other.queue_host;
-        self.queue_gc += other.queue_gc;
-        self.queue_rebuild += other.queue_rebuild;
-        self.link += other.link;
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link } = other;
+        self.service += service;
+        self.transfer += transfer;
+        self.queue_host += queue_host;
+        self.queue_gc += queue_gc;
+        self.queue_rebuild += queue_rebuild;
+        self.link += link;
     }
 }
 
@@ -198,6 +269,7 @@ pub enum Phase {
 ///
 /// Charged along the chain of operations that ends in the one that finished last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RequestBlame {
     /// Operations on the host's own data.
     pub data: Blame,
@@ -208,24 +280,38 @@ pub struct RequestBlame {
     /// Waiting for a stripe that another request is changing.
     pub stripe_wait: u64,
     /// From arrival until the host submitted it again, because the array had lost power.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub restart: u64,
     /// In the array, waiting until a member or the controller has room for one more operation.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub depth_wait: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_zero(ns: &u64) -> bool {
-    *ns == 0
-}
-
 impl RequestBlame {
+    /// No time at all.
+    pub const NONE: RequestBlame = RequestBlame {
+        data: Blame::NONE,
+        parity: Blame::NONE,
+        reconstruct: Blame::NONE,
+        stripe_wait: 0,
+        restart: 0,
+        depth_wait: 0,
+    };
+
     /// Sum of all parts: the response time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        let phases = self.data.total() + self.parity.total() + self.reconstruct.total();
-        phases + self.stripe_wait + self.restart + self.depth_wait
+        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait } = self;
+        data.total() + parity.total() + reconstruct.total() + *stripe_wait + *restart + *depth_wait
+    }
+
+    /// Adds `other` part by part.
+    pub fn add(&mut self, other: &RequestBlame) {
+        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait } = other;
+        self.data.add(data);
+        self.parity.add(parity);
+        self.reconstruct.add(reconstruct);
+        self.stripe_wait += stripe_wait;
+        self.restart += restart;
+        self.depth_wait += depth_wait;
     }
 
     /// Adds the time of an operation that belongs to `phase`.

@@ -1,9 +1,9 @@
 //! Writing the log before the members, and writing again what it says; the table is in `log`.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, Operation, SimTime};
+use harmonia_types::{Blame, LogCounters, Operation, SimTime};
 
-use super::log::{Entry, Log, LogCounters, REPLAY, UNLOGGED, is_logged};
+use super::log::{Entry, Log, REPLAY, UNLOGGED, is_logged};
 use super::messages::Message;
 use super::payload::{Owner, Payload};
 use super::tokens::{NONE, Node};

@@ -5,9 +5,9 @@
 //! time is that of parity.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Bytes, Operation, SimTime};
+use harmonia_types::{BitmapCounters, Bytes, Operation, SimTime};
 
-use super::bitmap::{BitmapCounters, MARKS, Mark};
+use super::bitmap::{MARKS, Mark};
 use super::messages::Message;
 use super::payload::Payload;
 use super::tokens::NONE;

@@ -44,14 +44,17 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
+use harmonia_types::{
+    Bytes, Counters, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters, RedundancyCounters,
+    SimDuration, SimTime,
+};
 
 use super::around::{Around, Members, Piece, Rule, Wanted};
 use super::missing::{Counted, Missing, Unreadable};
 use super::resync::{Blind, Unsynced};
 use super::{
-    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, PlannerCounters, ReadCounters, Refusal,
-    Rows, Transaction, View, flush, waits_or_parks,
+    Answer, Dodge, LossCounters, Plan, PlannedOperation, Planner, Refusal, Rows, Transaction, View, flush,
+    waits_or_parks,
 };
 use crate::config::{Avoid, Reads, SmallWrite};
 use crate::layout::{Layout, Parity, Unit};
@@ -70,7 +73,7 @@ pub struct ParityPlanner {
     page: Bytes,
     data_units: u16,
     parities: u16,
-    counters: PlannerCounters,
+    counters: RedundancyCounters,
     dodge: Dodge,
     /// Where reads avoid members, or are hedged, or members may fail.
     around: Option<Box<Around>>,
@@ -130,7 +133,7 @@ impl ParityPlanner {
             parities: layout.parities(),
             whole: whole.clone(),
             layout,
-            counters: PlannerCounters::default(),
+            counters: RedundancyCounters::default(),
             dodge: Dodge::default(),
             around: None,
             scratch: Plan::default(),
@@ -190,7 +193,7 @@ impl ParityPlanner {
             into[before..].iter_mut().for_each(|rows| (rows.operation, rows.tag) = (Operation::Read, AROUND));
         } else {
             if let Some(around) = self.around.as_mut().filter(|_| avoids) {
-                around.counters.rows_busy[0] += length.div_ceil(self.row);
+                around.counters.rows_by_busy_members[0] += length.div_ceil(self.row);
             }
             into.push(plain);
         }
@@ -782,7 +785,7 @@ impl Planner for ParityPlanner {
         (is_host_read && !is_unsynced).then(|| self.without(operation))
     }
 
-    fn counters(&self) -> PlannerCounters {
+    fn counters(&self) -> RedundancyCounters {
         self.counters
     }
 

@@ -10,7 +10,7 @@ use harmonia_metrics::{AilingSpan, Ailment, FailuresReport, Happening, Observer,
 use harmonia_scenario::{
     Observe, RunId, RunOptions, Scenario, Silent, Unobserved, Variant, compare_seeds, run,
 };
-use harmonia_types::{Completion, DeviceId, SimTime};
+use harmonia_types::{Completion, DeviceId, IoCause, SimTime};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -80,7 +80,10 @@ fn what_the_user_wrote_does_not_depend_on_how_many_members_take_it() {
         (measured..measured + measured / 100).contains(&written),
         "{written}, {measured} of them measured"
     );
-    assert!(report.array.flash_bytes.host < measured + measured / 2, "hardly anything is written twice");
+    assert!(
+        report.array.flash_bytes[IoCause::Host] < measured + measured / 2,
+        "hardly anything is written twice"
+    );
 }
 
 /// Nothing is missing while a member is copied, and the report tells copying from rebuilding.
@@ -173,12 +176,12 @@ fn nothing_is_counted_twice_or_left_out() {
     assert_eq!((devices.len(), report.members()), (5, 4));
     assert_eq!(devices.iter().map(|device| device.erases).sum::<u64>(), report.array.erases);
     assert_eq!(devices.iter().map(|device| device.gc_pages_moved).sum::<u64>(), report.array.gc_pages_moved);
-    let rebuilt = report.array.flash_bytes.background;
+    let rebuilt = report.array.flash_bytes[IoCause::Background];
     assert_eq!(
         devices.iter().map(|device| device.host_pages_written).sum::<u64>(),
         report.array.host_pages_written + rebuilt / 4_096
     );
-    assert!(rebuilt > 0 && devices[4].flash_bytes.background > 0, "what is rebuilt stands apart");
+    assert!(rebuilt > 0 && devices[4].flash_bytes[IoCause::Background] > 0, "what is rebuilt stands apart");
     assert!(devices[..4].iter().all(|device| !device.spare && device.in_place_of.is_none()));
     assert!(devices[4].spare && devices[4].in_place_of == Some(1));
     assert!(devices[1].erases < devices[0].erases, "it failed after a quarter of the run");
