@@ -134,6 +134,11 @@ impl Nvram {
         (((first + alike) * self.page).min(end) - offset, here)
     }
 
+    /// A read is answered from here.
+    pub fn answers(&mut self, offset: Bytes, length: Bytes) {
+        self.counters.answered_pages += self.run(offset, length).1;
+    }
+
     /// The whole pages of a range of bytes.
     pub fn whole(&self, offset: Bytes, length: Bytes) -> Run {
         let (first, end) = (offset.div_ceil(self.page), (offset + length) / self.page);

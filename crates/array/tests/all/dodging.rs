@@ -241,6 +241,7 @@ fn a_write_to_a_member_that_collects_is_parked_and_goes_back() {
     let nvram = array.counters().nvram;
     assert_eq!((nvram.high_water_bytes, nvram.parked_pages, nvram.superseded_pages), (2 * PAGE, 3, 1));
     assert_eq!((nvram.destaged_pages, nvram.pages_left, nvram.full_waits), (2, 0, 1));
+    assert_eq!(nvram.answered_pages, 1, "the read");
 }
 
 /// Reserves member 1 at 10 us, forces it when it is drained, and returns it 1 ms after that.

@@ -68,6 +68,8 @@ crate::counters! {
         pub destaged_pages: u64 = Sum, "pages";
         /// Pages dropped because the host wrote them again while they were parked.
         pub superseded_pages: u64 = Sum, "pages";
+        /// Pages that reads were answered with from it.
+        pub answered_pages: u64 = Sum, "pages";
         /// Pages dropped because the member that they were parked for failed.
         pub given_up_pages: u64 = Sum, "pages";
         /// Pages parked at the end.
