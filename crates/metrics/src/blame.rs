@@ -10,7 +10,7 @@
 //! data            queue_gc   queue_rebuild   queue_host  service  transfer  link
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
-//! (no phase)      stripe_wait, restart, depth_wait
+//! (no phase)      stripe_wait, restart, depth_wait, log_wait
 //! ```
 //!
 //! Invariant: both sum to the summed response time, to the nanosecond.
@@ -47,6 +47,8 @@ harmonia_types::counters! {
         /// Waiting in the array until a member or the controller had room for one more operation (`ssd.link.queue_depth`,
         /// `array.queue_depth`), whatever kept the others there; absent if 0.
         pub depth_wait: u128 = Sum, "ns" as "depth wait", [serde(skip_serializing_if = "is_zero")];
+        /// Waiting until the log of the array had room (`array.write_hole`); absent if 0.
+        pub log_wait: u128 = Sum, "ns" as "log wait", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The time of one phase by resource, summed over all requests.
@@ -124,6 +126,7 @@ const SHOWN: [Shown; BlameSum::TABLE.len()] = [
         color: "#7a4a21",
         is_own: false,
     },
+    Shown { meaning: "waiting until the log of the array had room", color: "#a6d854", is_own: false },
 ];
 
 /// A part of the response time, as tables, figures and the page show it.
@@ -163,10 +166,12 @@ impl BlameSum {
 
     /// Adds the parts of one request's blame that belong to no phase.
     pub(crate) fn add_apart(&mut self, blame: &RequestBlame) {
-        let RequestBlame { data: _, parity: _, reconstruct: _, stripe_wait, restart, depth_wait } = *blame;
+        let RequestBlame { data: _, parity: _, reconstruct: _, stripe_wait, restart, depth_wait, log_wait } =
+            *blame;
         self.stripe_wait += u128::from(stripe_wait);
         self.restart += u128::from(restart);
         self.depth_wait += u128::from(depth_wait);
+        self.log_wait += u128::from(log_wait);
     }
 
     /// The parts, in the order of [`Self::TABLE`]. Unit: ns.

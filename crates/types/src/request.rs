@@ -283,6 +283,8 @@ pub struct RequestBlame {
     pub restart: u64,
     /// In the array, waiting until a member or the controller has room for one more operation.
     pub depth_wait: u64,
+    /// Waiting until the array's log has room.
+    pub log_wait: u64,
 }
 
 impl RequestBlame {
@@ -294,24 +296,27 @@ impl RequestBlame {
         stripe_wait: 0,
         restart: 0,
         depth_wait: 0,
+        log_wait: 0,
     };
 
     /// Sum of all parts: the response time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait } = self;
-        data.total() + parity.total() + reconstruct.total() + *stripe_wait + *restart + *depth_wait
+        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait, log_wait } = self;
+        let phases = data.total() + parity.total() + reconstruct.total();
+        phases + *stripe_wait + *restart + *depth_wait + *log_wait
     }
 
     /// Adds `other` part by part.
     pub fn add(&mut self, other: &RequestBlame) {
-        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait } = other;
+        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait, log_wait } = other;
         self.data.add(data);
         self.parity.add(parity);
         self.reconstruct.add(reconstruct);
         self.stripe_wait += stripe_wait;
         self.restart += restart;
         self.depth_wait += depth_wait;
+        self.log_wait += log_wait;
     }
 
     /// Adds the time of an operation that belongs to `phase`.

@@ -142,7 +142,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             log.waiting.pop_front();
             self.waiting -= 1;
-            running.end.blame.parity.queue_host += now.saturating_since(running.end.finish).0;
+            running.end.blame.log_wait += now.saturating_since(running.end.finish).0;
             running.end.finish = running.end.finish.max(now);
             self.agenda.push(now, Message::NextStep(first));
         }

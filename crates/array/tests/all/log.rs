@@ -180,7 +180,7 @@ fn the_host_waits_for_the_log_between_reading_and_writing() {
     assert!((writes.total() + 1..=2 * writes.total()).contains(&log), "{log}");
 }
 
-/// A log for two writes at a time: the third waits until the first is done, and its wait is parity's.
+/// A log for two writes at a time: the third waits until the first is done, and its wait is for the log.
 #[test]
 fn a_full_log_makes_writers_wait() {
     let config = config(RAID5, 4, PAGE, WriteHole::Journal(10 * PAGE));
@@ -190,8 +190,8 @@ fn a_full_log_makes_writers_wait() {
     let done = run(&mut array, &writes);
     assert_eq!(array.log_counters().full_waits, 2);
     assert_eq!(array.transactions_under_way(), 0);
-    let waited = |id: usize| done[id].blame.parity.queue_host;
-    assert!(waited(2) > waited(1), "{:?}", [0, 1, 2, 3].map(waited));
+    let waited = |id: usize| done[id].blame.log_wait;
+    assert!(waited(2) > 0 && waited(0) + waited(1) == 0, "{:?}", [0, 1, 2, 3].map(waited));
     assert!(done[2].finish > done[0].finish, "it began when the first had ended");
 }
 
