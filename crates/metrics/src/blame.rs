@@ -47,7 +47,8 @@ harmonia_types::counters! {
         /// Waiting in the array until a member or the controller had room for one more operation (`ssd.link.queue_depth`,
         /// `array.queue_depth`), whatever kept the others there; absent if 0.
         pub depth_wait: u128 = Sum, "ns" as "depth wait", [serde(skip_serializing_if = "is_zero")];
-        /// Waiting until the log of the array had room (`array.write_hole`); absent if 0.
+        /// Waiting until the log of the array had room, or until its write-intent bitmap could be written (`array.write_hole`);
+        /// absent if 0.
         pub log_wait: u128 = Sum, "ns" as "log wait", [serde(skip_serializing_if = "is_zero")];
     }
 
@@ -93,40 +94,28 @@ pub struct Shown {
     pub is_own: bool,
 }
 
+const fn own(meaning: &'static str, color: &'static str) -> Shown {
+    Shown { meaning, color, is_own: true }
+}
+
+const fn other(meaning: &'static str, color: &'static str) -> Shown {
+    Shown { meaning, color, is_own: false }
+}
+
 /// By part, in the order of [`BlameSum`].
 const SHOWN: [Shown; BlameSum::TABLE.len()] = [
-    Shown { meaning: "the request's own flash reads and programs", color: "#56b4e9", is_own: true },
-    Shown { meaning: "its page transfers inside the device", color: "#8d949c", is_own: true },
-    Shown { meaning: "waiting behind other host operations", color: "#e3d53a", is_own: false },
-    Shown { meaning: "waiting behind garbage collection", color: "#e69f00", is_own: false },
-    Shown {
-        meaning: "reading or writing parity, without garbage collection",
-        color: "#cc79a7",
-        is_own: false,
-    },
-    Shown {
-        meaning: "reading other members to rebuild data, without garbage collection",
-        color: "#009e73",
-        is_own: false,
-    },
-    Shown { meaning: "the host link, or waiting for it", color: "#c3c8cd", is_own: true },
-    Shown {
-        meaning: "waiting for a stripe that another request was changing",
-        color: "#0072b2",
-        is_own: false,
-    },
-    Shown {
-        meaning: "waiting behind rebuild, resync or scrub of the array",
-        color: "#d55e00",
-        is_own: false,
-    },
-    Shown { meaning: "waiting to be submitted again after a loss of power", color: "#5b2a86", is_own: false },
-    Shown {
-        meaning: "waiting in the array for a place in the queue of a member or the controller",
-        color: "#7a4a21",
-        is_own: false,
-    },
-    Shown { meaning: "waiting until the log of the array had room", color: "#a6d854", is_own: false },
+    own("the request's own flash reads and programs", "#56b4e9"),
+    own("its page transfers inside the device", "#8d949c"),
+    other("waiting behind other host operations", "#e3d53a"),
+    other("waiting behind garbage collection", "#e69f00"),
+    other("reading or writing parity, without garbage collection", "#cc79a7"),
+    other("reading other members to rebuild data, without garbage collection", "#009e73"),
+    own("the host link, or waiting for it", "#c3c8cd"),
+    other("waiting for a stripe that another request was changing", "#0072b2"),
+    other("waiting behind rebuild, resync or scrub of the array", "#d55e00"),
+    other("waiting to be submitted again after a loss of power", "#5b2a86"),
+    other("waiting in the array for a place in the queue of a member or the controller", "#7a4a21"),
+    other("waiting until the log of the array had room, or its bitmap could be written", "#a6d854"),
 ];
 
 /// A part of the response time, as tables, figures and the page show it.
