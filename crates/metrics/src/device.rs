@@ -162,13 +162,15 @@ pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use harmonia_types::IoCause;
+
     use super::*;
 
     /// Every counter a different number, so that a swapped field shows.
     const COUNTED: DeviceCounters = DeviceCounters {
         host_pages_read: 10,
         parity_pages_read: 9,
-        programs: [8, 12, 4, 100, 0, 0],
+        programs: IoCause::by([8, 12, 4, 100]),
         erases: 5,
         gc_victims: 3,
         gc_busy: SimDuration(1_000),

@@ -155,8 +155,8 @@ mod tests {
     /// Pages of 16 KiB: 8 of the host, half of two of them left out; 12 moved, 4 of parity, one with a quarter left out, 2 of
     /// a log, 6 rebuilt, 100 summaries.
     const COUNTED: DeviceCounters = DeviceCounters {
-        programs: [8, 12, 4, 100, 2, 6],
-        padding: [16_384, 0, 4_096, 0, 0, 0],
+        programs: IoCause::by([8, 12, 4, 100, 2, 6]),
+        padding: IoCause::by([16_384, 0, 4_096]),
         victim_pages: 18,
         victim_pages_moved: 12,
         ..crate::inside::tests::COUNTED

@@ -50,7 +50,7 @@ const NONE: DeviceCounters = DeviceCounters {
 const DEVICES: [DeviceCounters; 2] = [
     DeviceCounters {
         host_pages_read: 7,
-        programs: [4, 2, 0, 0, 0, 0],
+        programs: IoCause::by([4, 2]),
         erases: 3,
         gc_victims: 2,
         gc_busy: SimDuration(100),
@@ -87,7 +87,7 @@ const DEVICES: [DeviceCounters; 2] = [
     },
     DeviceCounters {
         host_pages_read: 9,
-        programs: [6, 3, 5, 11, 0, 0],
+        programs: IoCause::by([6, 3, 5, 11]),
         erases: 4,
         read_modify_write_reads: 2,
         ..NONE

@@ -99,12 +99,23 @@ pub enum Counts {
 pub struct Programmed {
     /// Its key in `flash_bytes`.
     pub name: &'static str,
-    /// What it means.
-    pub meaning: &'static str,
     /// The cause; `None` for the rest of a page that a write covers in part, whatever the cause of the write.
     pub cause: Option<IoCause>,
     /// Who counts it.
     pub counts: Counts,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+impl Programmed {
+    const fn of(
+        name: &'static str,
+        cause: Option<IoCause>,
+        counts: Counts,
+        meaning: &'static str,
+    ) -> Programmed {
+        Programmed { name, cause, counts, meaning }
+    }
 }
 
 impl IoCause {
@@ -113,49 +124,39 @@ impl IoCause {
 
     /// Everything that flash is programmed for, in the order of the report. A new cause is a line here and a variant above.
     pub const TABLE: [Programmed; 7] = [
-        Programmed {
-            name: "host",
-            meaning: "the host's data, with all copies",
-            cause: Some(IoCause::Host),
-            counts: Counts::Written,
-        },
-        Programmed {
-            name: "padding",
-            meaning: "rests of pages that a write covers in part",
-            cause: None,
-            counts: Counts::Added,
-        },
-        Programmed {
-            name: "parity",
-            meaning: "parity",
-            cause: Some(IoCause::Parity),
-            counts: Counts::Written,
-        },
-        Programmed {
-            name: "logs",
-            meaning: "the journal, the partial parity log and the write-intent bitmap",
-            cause: Some(IoCause::Log),
-            counts: Counts::Written,
-        },
-        Programmed {
-            name: "collection",
-            meaning: "valid pages moved by garbage collection",
-            cause: Some(IoCause::Gc),
-            counts: Counts::Added,
-        },
-        Programmed {
-            name: "background",
-            meaning: "rebuild, copying to a spare, resync and scrub",
-            cause: Some(IoCause::Background),
-            counts: Counts::OfDrive,
-        },
-        Programmed {
-            name: "metadata",
-            meaning: "summary pages of blocks",
-            cause: Some(IoCause::Metadata),
-            counts: Counts::Apart,
-        },
+        Programmed::of("host", Some(IoCause::Host), Counts::Written, "the host's data, with all copies"),
+        Programmed::of("padding", None, Counts::Added, "rests of pages that a write covers in part"),
+        Programmed::of("parity", Some(IoCause::Parity), Counts::Written, "parity"),
+        Programmed::of(
+            "logs",
+            Some(IoCause::Log),
+            Counts::Written,
+            "the journal, the partial parity log and the write-intent bitmap",
+        ),
+        Programmed::of(
+            "collection",
+            Some(IoCause::Gc),
+            Counts::Added,
+            "valid pages moved by garbage collection",
+        ),
+        Programmed::of(
+            "background",
+            Some(IoCause::Background),
+            Counts::OfDrive,
+            "rebuild, copying to a spare, resync and scrub",
+        ),
+        Programmed::of("metadata", Some(IoCause::Metadata), Counts::Apart, "summary pages of blocks"),
     ];
+
+    /// A list by cause of these numbers, in the order of the variants; zeros of all further causes.
+    pub const fn by<const N: usize>(numbers: [u64; N]) -> [u64; IoCause::COUNT] {
+        let (mut all, mut cause) = ([0; IoCause::COUNT], 0);
+        while cause < N {
+            all[cause] = numbers[cause];
+            cause += 1;
+        }
+        all
+    }
 }
 
 /// Which pages of a member operation are the array's own, parity or another: page `p`, counted from 0, is if

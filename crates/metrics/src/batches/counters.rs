@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn reading(id: u64) -> DeviceCounters {
-        DeviceCounters { erases: id / 16, programs: [id, 2 * id, 0, 0, 0, 0], ..DeviceCounters::default() }
+        DeviceCounters { erases: id / 16, programs: IoCause::by([id, 2 * id]), ..DeviceCounters::default() }
     }
 
     #[test]

@@ -140,7 +140,7 @@ fn write_amplification_is_bytes_over_bytes() {
         ),
     ] {
         let (bytes, user, told, devices) = counted(&scenario(sets), most);
-        let [host, moved, parity, _, log, _] = bytes;
+        let [host, moved, parity, _, log, ..] = bytes;
         assert!(moved > 0, "{sets:?}: there is something to collect");
         assert_eq!(told.flash_bytes_programmed, host + moved + parity + log, "{sets:?}: programmed");
         assert_eq!(
