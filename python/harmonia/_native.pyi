@@ -23,6 +23,7 @@ __all__ = [
     "Table",
     "VictimView",
     "WallClock",
+    "blame_parts",
     "check",
     "command",
     "compare",
@@ -48,6 +49,9 @@ __all__ = [
 ]
 
 version: str
+
+# The report's names of the parts of a response time, and what tables call them, in the order drawn.
+blame_parts: list[tuple[str, str]]
 
 class BadInput(ValueError):
     key: str | None

@@ -91,19 +91,7 @@ def joined(runs: Iterable[tuple[str, int, Table]]) -> Table:
 
 
 #: The report's names of the parts of a response time, and what tables and figures call them, in the order drawn.
-PARTS = {
-    "service": "flash",
-    "transfer": "transfer",
-    "link": "link",
-    "queue_host": "host queue",
-    "queue_gc": "GC queue",
-    "parity": "parity",
-    "reconstruct": "reconstruct",
-    "stripe_wait": "stripe wait",
-    "queue_rebuild": "rebuild wait",
-    "restart": "restart",
-    "depth_wait": "depth wait",
-}
+PARTS = dict(_native.blame_parts)
 
 #: The lists that a report has of each device over time.
 OVER_TIME = ("channels_in_gc", "empty_blocks", "queue_depth", "victims_erased")

@@ -34,10 +34,10 @@ pub use config::{
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
 };
 pub use controller::{
-    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, BitmapCounters, CacheCounters,
-    LogCounters, MessageCounters, Mishap, MishapKind, NvramCounters, Parts, payload,
+    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, MessageCounters, Mishap, MishapKind,
+    Parts, payload,
 };
 pub use health::{Condition, Health};
 pub use layout::Level;
-pub use planner::{LossCounters, ReadCounters};
+pub use planner::LossCounters;
 pub use stand_ins::StandIns;

@@ -1,6 +1,6 @@
 //! Where response times went, summed over requests.
 //!
-//! Two views of the same nanoseconds. [`BlameSum`] has eleven parts for whoever asks "what did requests wait for?";
+//! Two views of the same nanoseconds. [`BlameSum`] has a number of parts for whoever asks "what did requests wait for?";
 //! [`BlamePhases`] tells for each phase of a request which resource it used or waited for. A redundant array needs
 //! both: waiting for garbage collection is one part of the first, whether it held up the host's own data or a read that
 //! parity needed, and the second tells these apart. Waiting for rebuild, resync and scrub is another such part.
@@ -10,95 +10,168 @@
 //! data            queue_gc   queue_rebuild   queue_host  service  transfer  link
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
-//! (no phase)      stripe_wait, restart, depth_wait
+//! (no phase)      stripe_wait, restart, depth_wait, log_wait
 //! ```
 //!
 //! Invariant: both sum to the summed response time, to the nanosecond.
 
-use harmonia_types::{Blame, RequestBlame};
-use serde::{Deserialize, Serialize};
+use harmonia_types::{Blame, Counter, Counters, RequestBlame};
 
-/// Summed blame of all requests, in nanoseconds.
-///
-/// 128 bits, because response times of an overloaded array can sum past 2^64 ns (584 years); written to JSON
-/// as plain integers, exact at any size (a reader that holds numbers as doubles rounds above 2^53).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlameSum {
-    /// Flash array time of the requests' own operations. Unit: ns.
-    pub service: u128,
-    /// The operations' own page transfers between die and controller. Unit: ns.
-    pub transfer: u128,
-    /// Waiting for a die or bus that serves other host operations. Unit: ns.
-    pub queue_host: u128,
-    /// Waiting for a die or bus that collects garbage, in any phase. Unit: ns.
-    pub queue_gc: u128,
-    /// Reading or writing parity, without its waiting for garbage collection or rebuild. Unit: ns.
-    pub parity: u128,
-    /// Reading other members to reconstruct data, without its waiting for garbage collection or rebuild. Unit: ns.
-    pub reconstruct: u128,
-    /// On the host link, or waiting for it. Unit: ns.
-    pub link: u128,
-    /// Waiting for a stripe that another request is changing. Unit: ns.
-    #[serde(default)]
-    pub stripe_wait: u128,
-    /// Waiting for a die that serves rebuild, resync or scrub of the array, in any phase. Unit: ns.
-    #[serde(default)]
-    pub queue_rebuild: u128,
-    /// From arrival until the host submitted the request again after a loss of power; absent if 0. Unit: ns.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub restart: u128,
-    /// In the array, waiting until a member or the controller has room for one more operation; absent if 0. Unit: ns.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub depth_wait: u128,
+harmonia_types::counters! {
+    /// The report's `host.blame_ns`: summed blame of all requests.
+    ///
+    /// 128 bits, because response times of an overloaded array can sum past 2^64 ns (584 years); written to JSON
+    /// as plain integers, exact at any size (a reader that holds numbers as doubles rounds above 2^53).
+    pub struct BlameSum {
+        /// Flash reads and programs of the host's own data.
+        pub service: u128 = Sum, "ns" as "flash";
+        /// Page transfers of the host's own data between die and controller.
+        pub transfer: u128 = Sum, "ns";
+        /// Waiting of the host's own data for a die or bus that served other host operations.
+        pub queue_host: u128 = Sum, "ns" as "host queue";
+        /// Waiting for a die or bus that collected garbage, including operations for parity and reconstruction.
+        pub queue_gc: u128 = Sum, "ns" as "GC queue";
+        /// Operations on parity, less the waiting that counts as `queue_gc` or `queue_rebuild`; 0 without redundancy.
+        pub parity: u128 = Sum, "ns";
+        /// Reads of other members to rebuild data, less the waiting that counts as `queue_gc` or `queue_rebuild`; 0 without
+        /// redundancy.
+        pub reconstruct: u128 = Sum, "ns";
+        /// The host link of the host's own data, with the wait for it.
+        pub link: u128 = Sum, "ns";
+        /// Waiting for a stripe that another request was changing; 0 without redundancy.
+        pub stripe_wait: u128 = Sum, "ns" as "stripe wait";
+        /// Waiting for a die that served rebuild, resync or scrub of the array, in any phase; 0 without such work.
+        pub queue_rebuild: u128 = Sum, "ns" as "rebuild wait";
+        /// From arrival until the host submitted the request again after a loss of power; absent if 0.
+        pub restart: u128 = Sum, "ns", [serde(skip_serializing_if = "is_zero")];
+        /// Waiting in the array until a member or the controller had room for one more operation (`ssd.link.queue_depth`,
+        /// `array.queue_depth`), whatever kept the others there; absent if 0.
+        pub depth_wait: u128 = Sum, "ns" as "depth wait", [serde(skip_serializing_if = "is_zero")];
+        /// Waiting until the log of the array had room, or until its write-intent bitmap could be written (`array.write_hole`);
+        /// absent if 0.
+        pub log_wait: u128 = Sum, "ns" as "log wait", [serde(skip_serializing_if = "is_zero")];
+    }
+
+    /// The time of one phase by resource, summed over all requests.
+    pub struct ResourceSum {
+        /// Waiting for a die or bus that collected garbage.
+        pub gc: u128 = Sum, "ns" as "GC queue";
+        /// Waiting for a die or bus that served other host operations.
+        pub queue: u128 = Sum, "ns" as "host queue";
+        /// Flash reads and programs of the phase's own operations.
+        pub flash: u128 = Sum, "ns";
+        /// Their page transfers between die and controller.
+        pub bus: u128 = Sum, "ns" as "transfer";
+        /// The host link, with the wait for it.
+        pub link: u128 = Sum, "ns";
+        /// Waiting for a die that served rebuild, resync or scrub of the array.
+        pub rebuild: u128 = Sum, "ns" as "rebuild wait";
+    }
+
+    /// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without the parts that belong to none.
+    pub struct BlamePhases {
+        /// Operations on the host's own data.
+        pub data: ResourceSum;
+        /// Reading or writing parity, or the old data that new parity is made of.
+        pub parity: ResourceSum;
+        /// Reading other members to reconstruct data.
+        pub reconstruct: ResourceSum;
+    }
 }
 
 fn is_zero(ns: &u128) -> bool {
     *ns == 0
 }
 
-/// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without waiting for stripes or
-/// places in queues and restarts, which belong to none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlamePhases {
-    /// Operations on the host's own data. Unit: ns.
-    pub data: ResourceSum,
-    /// Reading or writing parity, or the old data that new parity is made of. Unit: ns.
-    pub parity: ResourceSum,
-    /// Reading other members to reconstruct data. Unit: ns.
-    pub reconstruct: ResourceSum,
+/// How a part is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown {
+    /// What a request did or waited for in that time.
+    pub meaning: &'static str,
+    /// Its colour on the page.
+    pub color: &'static str,
+    /// Drawn before those that are not: the request's own work, which nobody else prolongs.
+    pub is_own: bool,
 }
 
-/// The time of one phase by resource, summed over all requests.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ResourceSum {
-    /// Waiting for a die or bus that collects garbage. Unit: ns.
-    pub gc: u128,
-    /// Waiting for a die or bus that serves other host operations. Unit: ns.
-    pub queue: u128,
-    /// Flash array time of the phase's own operations. Unit: ns.
-    pub flash: u128,
-    /// Their page transfers between die and controller. Unit: ns.
-    pub bus: u128,
-    /// On the host link, or waiting for it. Unit: ns.
-    pub link: u128,
-    /// Waiting for a die that serves rebuild, resync or scrub of the array. Unit: ns.
-    #[serde(default)]
-    pub rebuild: u128,
+const fn own(meaning: &'static str, color: &'static str) -> Shown {
+    Shown { meaning, color, is_own: true }
+}
+
+const fn other(meaning: &'static str, color: &'static str) -> Shown {
+    Shown { meaning, color, is_own: false }
+}
+
+/// By part, in the order of [`BlameSum`].
+const SHOWN: [Shown; BlameSum::TABLE.len()] = [
+    own("the request's own flash reads and programs", "#56b4e9"),
+    own("its page transfers inside the device", "#8d949c"),
+    other("waiting behind other host operations", "#e3d53a"),
+    other("waiting behind garbage collection", "#e69f00"),
+    other("reading or writing parity, without garbage collection", "#cc79a7"),
+    other("reading other members to rebuild data, without garbage collection", "#009e73"),
+    own("the host link, or waiting for it", "#c3c8cd"),
+    other("waiting for a stripe that another request was changing", "#0072b2"),
+    other("waiting behind rebuild, resync or scrub of the array", "#d55e00"),
+    other("waiting to be submitted again after a loss of power", "#5b2a86"),
+    other("waiting in the array for a place in the queue of a member or the controller", "#7a4a21"),
+    other("waiting until the log of the array had room, or its bitmap could be written", "#a6d854"),
+];
+
+/// A part of the response time, as tables, figures and the page show it.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// Its declaration: names, and what it means in full.
+    pub counter: &'static Counter,
+    /// How it is shown.
+    pub shown: Shown,
+    index: usize,
+}
+
+impl Part {
+    /// All parts, in the order in which they are drawn.
+    pub fn all() -> Vec<Part> {
+        let all = BlameSum::TABLE.iter().zip(SHOWN).enumerate();
+        let mut parts: Vec<Part> =
+            all.map(|(index, (counter, shown))| Part { counter, shown, index }).collect();
+        parts.sort_by_key(|part| !part.shown.is_own);
+        parts
+    }
+
+    /// Its time. Unit: ns.
+    pub fn of(&self, blame: &BlameSum) -> u128 {
+        blame.parts()[self.index]
+    }
 }
 
 impl BlameSum {
+    /// Where the response time of one request went.
+    pub fn of(blame: &RequestBlame) -> Self {
+        let (mut apart, mut phases) = (BlameSum::default(), BlamePhases::default());
+        apart.add_apart(blame);
+        phases.add(blame);
+        phases.parts(&apart)
+    }
+
     /// Adds the parts of one request's blame that belong to no phase.
     pub(crate) fn add_apart(&mut self, blame: &RequestBlame) {
-        self.stripe_wait += u128::from(blame.stripe_wait);
-        self.restart += u128::from(blame.restart);
-        self.depth_wait += u128::from(blame.depth_wait);
+        let RequestBlame { data: _, parity: _, reconstruct: _, stripe_wait, restart, depth_wait, log_wait } =
+            *blame;
+        self.stripe_wait += u128::from(stripe_wait);
+        self.restart += u128::from(restart);
+        self.depth_wait += u128::from(depth_wait);
+        self.log_wait += u128::from(log_wait);
+    }
+
+    /// The parts, in the order of [`Self::TABLE`]. Unit: ns.
+    pub fn parts(&self) -> [u128; BlameSum::TABLE.len()] {
+        let mut parts = self.values().into_iter().map(|(_, ns)| ns);
+        std::array::from_fn(|_| parts.next().unwrap_or_default())
     }
 
     /// Sum of all parts: the summed response time they explain. Unit: ns.
     pub fn total(&self) -> u128 {
-        let BlameSum { service, transfer, queue_host, queue_gc, parity, reconstruct, link, .. } = self;
-        let own = service + transfer + link + parity + reconstruct;
-        own + queue_host + queue_gc + self.queue_rebuild + self.stripe_wait + self.restart + self.depth_wait
+        self.parts().iter().sum()
     }
 }
 
@@ -114,21 +187,20 @@ impl BlamePhases {
         }
     }
 
-    /// The same time in eleven parts, with those of `apart` that belong to no phase.
+    /// The same time as parts, with those of `apart` that belong to no phase.
     pub fn parts(&self, apart: &BlameSum) -> BlameSum {
         let BlamePhases { data, parity, reconstruct } = self;
+        let others = |phase: &ResourceSum| phase.total() - phase.gc - phase.rebuild;
         BlameSum {
             service: data.flash,
             transfer: data.bus,
             queue_host: data.queue,
             queue_gc: data.gc + parity.gc + reconstruct.gc,
-            parity: parity.total() - parity.gc - parity.rebuild,
-            reconstruct: reconstruct.total() - reconstruct.gc - reconstruct.rebuild,
+            parity: others(parity),
+            reconstruct: others(reconstruct),
             link: data.link,
-            stripe_wait: apart.stripe_wait,
             queue_rebuild: data.rebuild + parity.rebuild + reconstruct.rebuild,
-            restart: apart.restart,
-            depth_wait: apart.depth_wait,
+            ..*apart
         }
     }
 }
@@ -147,100 +219,96 @@ impl ResourceSum {
 
     /// Sum over the resources. Unit: ns.
     pub fn total(&self) -> u128 {
-        let ResourceSum { gc, queue, flash, bus, link, rebuild } = self;
-        gc + queue + flash + bus + link + rebuild
+        self.values().into_iter().map(|(_, ns)| ns).sum()
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use serde_json::Value;
+
     use super::*;
 
-    /// A degraded write in which every part of every phase is another power of two, so that a swapped one shows.
-    pub(crate) const EVERY_PART: RequestBlame = RequestBlame {
-        data: Blame { service: 1, transfer: 2, queue_host: 4, queue_gc: 8, link: 16, queue_rebuild: 65536 },
-        parity: Blame {
-            service: 32,
-            transfer: 64,
-            queue_host: 128,
-            queue_gc: 256,
-            link: 512,
-            queue_rebuild: 131072,
-        },
-        reconstruct: Blame {
-            service: 1024,
-            transfer: 2048,
-            queue_host: 4096,
-            queue_gc: 8192,
-            link: 16384,
-            queue_rebuild: 262144,
-        },
-        stripe_wait: 32768,
-        restart: 524288,
-        depth_wait: 1048576,
-    };
-
-    /// The blame of these requests in eleven parts.
-    fn sum_of(requests: &[RequestBlame]) -> BlameSum {
-        let (mut apart, mut phases) = (BlameSum::default(), BlamePhases::default());
-        for blame in requests {
-            apart.add_apart(blame);
-            phases.add(blame);
+    /// A degraded write in which every part of every phase is another power of two, so that a swapped or forgotten one shows.
+    pub(crate) fn every_part() -> RequestBlame {
+        fn number(value: &mut Value, next: &mut u64) {
+            match value {
+                Value::Object(fields) => fields.values_mut().for_each(|field| number(field, next)),
+                _ => {
+                    *value = (*next).into();
+                    *next *= 2;
+                }
+            }
         }
-        phases.parts(&apart)
+        let mut value = serde_json::to_value(RequestBlame::NONE).expect("JSON");
+        number(&mut value, &mut 1);
+        serde_json::from_value(value).expect("blame")
     }
 
     #[test]
     fn waiting_for_collection_or_rebuild_is_one_part_in_all_phases() {
-        let sum = sum_of(&[EVERY_PART]);
-        let expected = BlameSum {
-            service: 1,
-            transfer: 2,
-            queue_host: 4,
-            queue_gc: 8 + 256 + 8192,
-            parity: 32 + 64 + 128 + 512,
-            reconstruct: 1024 + 2048 + 4096 + 16384,
-            link: 16,
-            stripe_wait: 32768,
-            queue_rebuild: 65536 + 131072 + 262144,
-            restart: 524288,
-            depth_wait: 1048576,
-        };
-        assert_eq!(sum, expected);
-        assert_eq!(sum.total(), u128::from(EVERY_PART.total()));
+        let blame = every_part();
+        let RequestBlame { data, parity, reconstruct, .. } = blame;
+        let sum = BlameSum::of(&blame);
+        assert_eq!(sum.queue_gc, u128::from(blame.queue_gc()));
+        assert_eq!(sum.queue_rebuild, u128::from(blame.queue_rebuild()));
+        let own = [data.service, data.transfer, data.queue_host, data.link].map(u128::from);
+        assert_eq!([sum.service, sum.transfer, sum.queue_host, sum.link], own);
+        let others = |phase: Blame| u128::from(phase.total() - phase.queue_gc - phase.queue_rebuild);
+        assert_eq!((sum.parity, sum.reconstruct), (others(parity), others(reconstruct)));
+    }
+
+    #[test]
+    fn every_part_of_every_request_is_in_exactly_one_sum() {
+        let (blame, mut twice) = (every_part(), every_part());
+        twice.add(&blame);
+        assert_eq!(twice.total(), 2 * blame.total());
+        let sum = BlameSum::of(&blame);
+        let bits = |ns: u128| (0..64).filter(move |bit| ns & 1 << bit != 0).count();
+        assert_eq!(sum.total(), u128::from(blame.total()));
+        assert_eq!(sum.parts().map(bits).iter().sum::<usize>(), bits(blame.total().into()), "{sum:?}");
+        assert!(sum.parts().iter().all(|&ns| ns > 0), "{sum:?}");
+        let mut phases = BlamePhases::default();
+        phases.add(&blame);
+        let resources: u128 = phases.values().iter().map(|(_, ns)| ns).sum();
+        assert!(resources < sum.total(), "some parts belong to no phase");
     }
 
     #[test]
     fn each_resource_of_each_phase_has_its_place() {
-        let mut phases = BlamePhases::default();
-        phases.add(&EVERY_PART);
-        let expected = BlamePhases {
-            data: ResourceSum { gc: 8, queue: 4, flash: 1, bus: 2, link: 16, rebuild: 65536 },
-            parity: ResourceSum { gc: 256, queue: 128, flash: 32, bus: 64, link: 512, rebuild: 131072 },
-            reconstruct: ResourceSum {
-                gc: 8192,
-                queue: 4096,
-                flash: 1024,
-                bus: 2048,
-                link: 16384,
-                rebuild: 262144,
-            },
+        let (blame, mut phases) = (every_part(), BlamePhases::default());
+        phases.add(&blame);
+        let expected = |phase: Blame| {
+            let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link } = phase;
+            [queue_gc, queue_host, service, transfer, link, queue_rebuild].map(u128::from)
         };
-        assert_eq!(phases, expected);
-        assert_eq!(phases.parity.total(), 992 + 131072);
+        let BlamePhases { data, parity, reconstruct } = phases;
+        for (sum, phase) in [(data, blame.data), (parity, blame.parity), (reconstruct, blame.reconstruct)] {
+            let ResourceSum { gc, queue, flash, bus, link, rebuild } = sum;
+            assert_eq!([gc, queue, flash, bus, link, rebuild], expected(phase));
+        }
     }
 
     #[test]
-    fn both_views_are_of_the_same_time() {
-        let sum = sum_of(&[EVERY_PART; 3]);
-        assert_eq!(sum.total(), 3 * u128::from(EVERY_PART.total()));
-        assert_eq!((sum.depth_wait, sum.parity), (3 * 1048576, 3 * (32 + 64 + 128 + 512)));
+    fn the_requests_own_work_is_drawn_first_and_every_part_once() {
+        let names = Part::all().into_iter().map(|part| part.counter.name).collect::<Vec<_>>();
+        assert_eq!(names[..4], ["service", "transfer", "link", "queue_host"]);
+        assert_eq!(names.len(), BlameSum::TABLE.len());
+        let sum = BlameSum::of(&every_part());
+        assert_eq!(Part::all().iter().map(|part| part.of(&sum)).sum::<u128>(), sum.total());
+        let colors: std::collections::BTreeSet<_> = Part::all().iter().map(|part| part.shown.color).collect();
+        assert_eq!(colors.len(), names.len(), "two parts have one colour");
     }
 
     #[test]
     fn sums_beyond_64_bits_stay_exact_and_survive_json() {
-        let service = |service| RequestBlame { data: Blame { service, ..Blame::default() }, ..EVERY_PART };
-        let sum = sum_of(&[service(u64::MAX), service(u64::MAX)]);
+        let (mut apart, mut phases) = (BlameSum::default(), BlamePhases::default());
+        for _ in 0..2 {
+            let service = RequestBlame { data: Blame { service: u64::MAX, ..Blame::NONE }, ..every_part() };
+            apart.add_apart(&service);
+            phases.add(&service);
+        }
+        let sum = phases.parts(&apart);
         assert_eq!(sum.service, 36_893_488_147_419_103_230);
         let text = serde_json::to_string(&sum).unwrap();
         assert!(text.starts_with(r#"{"service":36893488147419103230,"#), "{text}");

@@ -162,13 +162,15 @@ pub(crate) fn ratio(part: u64, whole: u64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use harmonia_types::IoCause;
+
     use super::*;
 
     /// Every counter a different number, so that a swapped field shows.
     const COUNTED: DeviceCounters = DeviceCounters {
         host_pages_read: 10,
         parity_pages_read: 9,
-        programs: [8, 12, 4, 100, 0, 0],
+        programs: IoCause::by([8, 12, 4, 100]),
         erases: 5,
         gc_victims: 3,
         gc_busy: SimDuration(1_000),
@@ -228,13 +230,7 @@ mod tests {
             in_place_of: None,
             host_bytes_written: 12 * 4_096,
             flash_bytes_programmed: 24 * 4_096,
-            flash_bytes: FlashBytes {
-                host: 8 * 4_096,
-                parity: 4 * 4_096,
-                collection: 12 * 4_096,
-                metadata: 100 * 4_096,
-                ..FlashBytes::default()
-            },
+            flash_bytes: FlashBytes::of(&COUNTED, 4_096),
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, dies(2)), expected);
         let estimate = GcEstimateReport { events: 4, mean_ns: 200.0, mean_error_ns: 15.0 };

@@ -10,76 +10,91 @@
 //! Source: Hu et al., "Write Amplification Analysis in Flash-Based Solid State Drives" (SYSTOR 2009), for the ratio.
 //! Not measured: bytes of a partial page by who wrote them last.
 
-use harmonia_types::{DeviceCounters, IoCause};
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Index;
+
+use harmonia_types::{Counts, DeviceCounters, IoCause};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::device::ratio;
 
-/// Bytes programmed into flash in the measured window, by what for. Unit: bytes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FlashBytes {
-    /// The host's data, with all copies.
-    pub host: u64,
-    /// Rests of pages that a write covered in part.
-    pub padding: u64,
-    /// Parity.
-    pub parity: u64,
-    /// The journal, the partial parity log and the write-intent bitmap.
-    pub logs: u64,
-    /// Valid pages moved by garbage collection.
-    pub collection: u64,
-    /// Rebuild, copying to a spare, resync and scrub; outside the write amplification of the array.
-    pub background: u64,
-    /// Summary pages of blocks; outside write amplification.
-    pub metadata: u64,
+/// Bytes programmed into flash in the measured window, by what for: in the JSON a key for each line of [`IoCause::TABLE`].
+/// Unit: bytes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FlashBytes([u64; IoCause::TABLE.len()]);
+
+/// What was programmed for a cause, or, with `None`, the rests of pages that a write covered in part.
+impl Index<Option<IoCause>> for FlashBytes {
+    type Output = u64;
+
+    fn index(&self, cause: Option<IoCause>) -> &u64 {
+        let place = IoCause::TABLE.iter().position(|of| of.cause == cause);
+        &self.0[place.expect("the table has a line for every cause")]
+    }
+}
+
+impl Index<IoCause> for FlashBytes {
+    type Output = u64;
+
+    fn index(&self, cause: IoCause) -> &u64 {
+        &self[Some(cause)]
+    }
+}
+
+impl Serialize for FlashBytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        IoCause::TABLE.iter().zip(&self.0).try_for_each(|(of, bytes)| map.serialize_entry(of.name, bytes))?;
+        map.end()
+    }
+}
+
+/// A cause that a report of before does not know was not programmed for.
+impl<'de> Deserialize<'de> for FlashBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = BTreeMap::<String, u64>::deserialize(deserializer)?;
+        Ok(FlashBytes(IoCause::TABLE.map(|of| bytes.get(of.name).copied().unwrap_or_default())))
+    }
 }
 
 impl FlashBytes {
     /// What a device programmed, whose pages have so many bytes.
     pub(crate) fn of(counters: &DeviceCounters, page_size: u64) -> Self {
-        let given =
-            |cause: IoCause| counters.programmed(cause) * page_size - counters.padding[cause as usize];
-        FlashBytes {
-            host: given(IoCause::Host),
-            padding: counters.padding.iter().sum(),
-            parity: given(IoCause::Parity),
-            logs: given(IoCause::Log),
-            collection: given(IoCause::Gc),
-            background: given(IoCause::Background),
-            metadata: given(IoCause::Metadata),
-        }
+        FlashBytes(IoCause::TABLE.map(|of| match of.cause {
+            Some(cause) => counters.programmed(cause) * page_size - counters.padding[cause as usize],
+            None => counters.padding.iter().sum(),
+        }))
     }
 
     fn plus(self, other: Self) -> Self {
-        FlashBytes {
-            host: self.host + other.host,
-            padding: self.padding + other.padding,
-            parity: self.parity + other.parity,
-            logs: self.logs + other.logs,
-            collection: self.collection + other.collection,
-            background: self.background + other.background,
-            metadata: self.metadata + other.metadata,
-        }
+        FlashBytes(std::array::from_fn(|of| self.0[of] + other.0[of]))
+    }
+
+    /// Bytes that count in one of these ways.
+    fn counting(&self, ways: &[Counts]) -> u64 {
+        let parts = IoCause::TABLE.iter().zip(self.0).filter(|(of, _)| ways.contains(&of.counts));
+        parts.map(|(_, bytes)| bytes).sum()
     }
 
     /// What was written to the device: by its host, the array.
     pub(crate) fn written(&self) -> u64 {
-        self.host + self.parity + self.logs + self.background
+        self.counting(&[Counts::Written, Counts::OfDrive])
     }
 
     /// What the array's writes programmed before anything was collected.
     fn before_collection(&self) -> u64 {
-        self.host + self.padding + self.parity + self.logs
+        self.of_array() - self[IoCause::Gc]
     }
 
     /// Flash bytes of the array's write amplification: all but background work and metadata.
     pub(crate) fn of_array(&self) -> u64 {
-        self.before_collection() + self.collection
+        self.counting(&[Counts::Written, Counts::Added])
     }
 
     /// Flash bytes of a drive's write amplification: all but metadata.
     pub(crate) fn of_drive(&self) -> u64 {
-        self.of_array() + self.background
+        self.of_array() + self.counting(&[Counts::OfDrive])
     }
 }
 
@@ -116,7 +131,7 @@ impl Flash {
     /// That of a drive over whole collection cycles. Unit: ratio.
     pub fn of_drive_over_cycles(&self) -> Option<f64> {
         let bytes = self.bytes;
-        self.over_cycles(ratio(bytes.before_collection() + bytes.background, bytes.written()))
+        self.over_cycles(ratio(bytes.of_drive() - bytes[IoCause::Gc], bytes.written()))
     }
 
     /// That of the array over whole collection cycles. Unit: ratio.
@@ -140,8 +155,8 @@ mod tests {
     /// Pages of 16 KiB: 8 of the host, half of two of them left out; 12 moved, 4 of parity, one with a quarter left out, 2 of
     /// a log, 6 rebuilt, 100 summaries.
     const COUNTED: DeviceCounters = DeviceCounters {
-        programs: [8, 12, 4, 100, 2, 6],
-        padding: [16_384, 0, 4_096, 0, 0, 0],
+        programs: IoCause::by([8, 12, 4, 100, 2, 6]),
+        padding: IoCause::by([16_384, 0, 4_096]),
         victim_pages: 18,
         victim_pages_moved: 12,
         ..crate::inside::tests::COUNTED
@@ -154,16 +169,20 @@ mod tests {
 
     #[test]
     fn each_part_is_bytes_that_somebody_wrote_and_the_rests_are_padding() {
-        let parts = FlashBytes {
-            host: 112 * KIB,
-            padding: 20 * KIB,
-            parity: 60 * KIB,
-            logs: 32 * KIB,
-            collection: 192 * KIB,
-            background: 96 * KIB,
-            metadata: 1_600 * KIB,
-        };
-        assert_eq!(flash().bytes, parts);
+        let text = serde_json::to_value(flash().bytes).expect("JSON");
+        let expected = serde_json::json!({"host": 112 * KIB, "padding": 20 * KIB, "parity": 60 * KIB, "logs": 32 * KIB,
+            "collection": 192 * KIB, "background": 96 * KIB, "metadata": 1_600 * KIB});
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_value::<FlashBytes>(text).expect("bytes"), flash().bytes);
+    }
+
+    #[test]
+    fn every_cause_has_a_line_and_all_that_is_programmed_is_in_one() {
+        let causes: Vec<_> = IoCause::TABLE.iter().filter_map(|of| of.cause).collect();
+        assert_eq!(causes.len(), IoCause::COUNT);
+        assert!((0..IoCause::COUNT).all(|cause| causes.iter().any(|&of| of as usize == cause)), "{causes:?}");
+        let programmed: u64 = COUNTED.programs.iter().sum();
+        assert_eq!(flash().bytes.0.iter().sum::<u64>(), programmed * 16 * KIB);
     }
 
     #[test]

@@ -7,15 +7,15 @@
 //! Not measured: waits that were not on the chain of operations that ended last.
 
 use harmonia_types::Completion;
-use serde::{Deserialize, Serialize};
 
-/// An entry's `gc_waits` in the report's `devices`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GcWaitsReport {
-    /// Requests whose longest wait for garbage collection was for this member or journal. Unit: count.
-    pub requests: u64,
-    /// Sum of those waits. Unit: ns.
-    pub ns: u128,
+harmonia_types::counters! {
+    /// An entry's `gc_waits` in the report's `devices`.
+    pub struct GcWaitsReport {
+        /// Requests whose longest wait for garbage collection was for this member or journal.
+        pub requests: u64 = Sum, "count";
+        /// Sum of those waits.
+        pub ns: u128 = Sum, "ns";
+    }
 }
 
 /// Watches whom requests wait for.

@@ -84,13 +84,14 @@ pub struct ResponseReport {
     pub met_gc_write: DistributionSummary,
 }
 
-/// Requests that have a deadline, by whether they kept it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeadlineReport {
-    /// Took longer than their deadline. Unit: count.
-    pub missed: u64,
-    /// Took as long at most. Unit: count.
-    pub met: u64,
+harmonia_types::counters! {
+    /// Requests that have a deadline, by whether they kept it.
+    pub struct DeadlineReport {
+        /// Took longer than their deadline.
+        pub missed: u64 = Sum, "count";
+        /// Took as long at most.
+        pub met: u64 = Sum, "count";
+    }
 }
 
 impl DeadlineReport {
@@ -236,7 +237,7 @@ impl HostRecorder {
         assert_eq!(responses, self.requests(), "requests by kind must sum to all responses");
     }
 
-    /// Blame in eleven parts.
+    /// Blame by its parts.
     fn blame(&self) -> BlameSum {
         self.phases.parts(&self.apart)
     }

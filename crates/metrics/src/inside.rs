@@ -3,7 +3,7 @@
 //! A schedule that pairs offers, with each page that garbage collection reads or programs, a place in every sibling
 //! plane. Each place is matched by a host operation, or is not for one of four reasons; the five sum to the offers.
 
-use harmonia_types::{DeviceCounters, Met, MetGc, Pairing, QueueDepth};
+use harmonia_types::{DeviceCounters, InsideCounters, Met, MetGc, Pairing, QueueDepth};
 use serde::{Deserialize, Serialize};
 
 use crate::device::ratio;
@@ -13,14 +13,9 @@ use crate::device::ratio;
 pub struct InsideReport {
     /// Host operations taken along in commands of garbage collection; null where the schedule never does that.
     pub pairing: Option<PairingReport>,
-    /// Host reads answered by garbage collection's own read of their page. Unit: count.
-    pub merged_reads: u64,
-    /// Moves given up because the host overwrote the page meanwhile. Unit: count.
-    pub superseded_moves: u64,
-    /// Host commands run while an event of their die was under way. Unit: count.
-    pub preemptions: u64,
-    /// Times a program, or an erase of garbage collection, was suspended. Unit: count.
-    pub suspends: u64,
+    /// What devices count of it, each a key of its own.
+    #[serde(flatten)]
+    pub counts: InsideCounters,
     /// Host operations waiting at a die when it began to collect.
     pub queue_depth_at_gc: QueueDepthReport,
     /// Operations that met collection of their die, by the planes that collected; absent if none did, and where planes share
@@ -70,13 +65,14 @@ impl MetGcReport {
     }
 }
 
-/// The report's `pairing`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PairingReport {
-    /// Beside pages that garbage collection read.
-    pub reads: Pairing,
-    /// Beside pages that it programmed.
-    pub writes: Pairing,
+harmonia_types::counters! {
+    /// The report's `pairing`.
+    pub struct PairingReport {
+        /// Beside pages that garbage collection read.
+        pub reads: Pairing;
+        /// Beside pages that it programmed.
+        pub writes: Pairing;
+    }
 }
 
 /// Host operations waiting at a die when it began to collect; null without an event.
@@ -95,10 +91,7 @@ impl InsideReport {
         let QueueDepth { events, waiting, most } = counters.depth_at_gc;
         InsideReport {
             pairing: pairs.then_some(PairingReport { reads, writes }),
-            merged_reads: counters.merged_reads,
-            superseded_moves: counters.superseded,
-            preemptions: counters.preemptions,
-            suspends: counters.suspends,
+            counts: counters.inside,
             queue_depth_at_gc: QueueDepthReport {
                 mean: ratio(waiting, events),
                 max: (events > 0).then_some(most),
@@ -147,10 +140,7 @@ pub(crate) mod tests {
             needs_read: 19,
             skipped: 20,
         },
-        merged_reads: 11,
-        superseded: 12,
-        preemptions: 13,
-        suspends: 14,
+        inside: InsideCounters { merged_reads: 11, superseded_moves: 12, preemptions: 13, suspends: 14 },
         depth_at_gc: QueueDepth { events: 16, waiting: 40, most: 17 },
         estimated: Estimates { events: 0, estimated: NOTHING, actual: NOTHING, error: NOTHING },
         met_gc: MetGc {
@@ -164,10 +154,10 @@ pub(crate) mod tests {
     #[test]
     fn each_counter_comes_under_its_key() {
         let report = InsideReport::new(&COUNTED, true);
-        let InsideReport { pairing, merged_reads, superseded_moves, preemptions, suspends, .. } = report;
+        let InsideReport { pairing, counts, .. } = report;
         let reads = COUNTED.paired_reads;
         assert_eq!(pairing, Some(PairingReport { reads, writes: COUNTED.paired_writes }));
-        assert_eq!((merged_reads, superseded_moves, preemptions, suspends), (11, 12, 13, 14));
+        assert_eq!(counts, COUNTED.inside);
         assert_eq!(report.queue_depth_at_gc, QueueDepthReport { mean: Some(2.5), max: Some(17) });
         let met = report.met_gc.expect("some met collection");
         let means =

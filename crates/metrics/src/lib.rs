@@ -41,9 +41,7 @@ pub mod judgement;
 mod moments;
 mod observer;
 mod over_time;
-mod reconstruct;
 pub mod recording;
-mod redundancy;
 mod report;
 pub mod rows;
 mod student;
@@ -53,7 +51,7 @@ mod wear;
 mod write_hole;
 
 pub use batches::{BatchReport, CounterBatches};
-pub use blame::{BlamePhases, BlameSum, ResourceSum};
+pub use blame::{BlamePhases, BlameSum, Part, ResourceSum, Shown};
 pub use device::{DeviceReport, DieTraits, GcEstimateReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use failures::{
@@ -73,13 +71,11 @@ pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus, figu
 pub use judgement::{Against, Winner, Winners};
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
-pub use reconstruct::{NvramReport, ReconstructReport};
-pub use redundancy::{RedundancyReport, StripeCacheReport};
 pub use report::{
-    ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA,
+    ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA, SECTIONS,
 };
 pub use student::student_t;
 pub use trace::{EventReport, EventsReport, Noted, TraceReport};
 pub use warning::Warning;
 pub use wear::Wear;
-pub use write_hole::{BitmapReport, WriteHoleReport};
+pub use write_hole::WriteHoleReport;

@@ -7,7 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::{DeviceCounters, IoCause};
+use harmonia_types::{
+    BitmapCounters, CacheCounters, Counter, Counters, DeviceCounters, InsideCounters, IoCause, LogCounters,
+    NvramCounters, ReadCounters, RedundancyCounters,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::device::{DeviceReport, DieTraits, utilisation};
@@ -18,14 +21,23 @@ use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
 use crate::judgement::{self, Winners};
-use crate::reconstruct::{NvramReport, ReconstructReport};
-use crate::redundancy::{RedundancyReport, StripeCacheReport};
 use crate::trace::TraceReport;
 use crate::warning::Warning;
-use crate::write_hole::{BitmapReport, WriteHoleReport};
+use crate::write_hole::WriteHoleReport;
 
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
+
+/// Sections of a report that are counters, by their keys; `inside` stands in the array and in each device.
+pub const SECTIONS: [(&str, &[Counter]); 7] = [
+    ("array.redundancy", RedundancyCounters::TABLE),
+    ("array.stripe_cache", CacheCounters::TABLE),
+    ("array.reconstruct", ReadCounters::TABLE),
+    ("array.nvram", NvramCounters::TABLE),
+    ("array.write_hole", LogCounters::TABLE),
+    ("array.bitmap", BitmapCounters::TABLE),
+    ("inside", InsideCounters::TABLE),
+];
 
 /// Everything one run reports; every counter covers the measured window only, but wear is that of the whole
 /// life.
@@ -102,26 +114,26 @@ pub struct ArrayReport {
     pub usable_bytes: u64,
     /// What parity and copies make of writes; absent where the level has no redundancy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub redundancy: Option<RedundancyReport>,
+    pub redundancy: Option<RedundancyCounters>,
     /// What the stripe cache saved, and who waited for it; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stripe_cache: Option<StripeCacheReport>,
+    pub stripe_cache: Option<CacheCounters>,
     /// Write amplification over whole collection cycles, each victim's life being one: where the window begins and ends
     /// makes no difference, nor do free blocks that were built up in it. Null where no victim was collected. Unit: ratio.
     #[serde(default)]
     pub write_amplification_whole_cycles: Option<f64>,
     /// Reads that do without members that collect; absent where all reads wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reconstruct: Option<ReconstructReport>,
+    pub reconstruct: Option<ReadCounters>,
     /// Writes parked for members that collect; absent without NVRAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nvram: Option<NvramReport>,
+    pub nvram: Option<NvramCounters>,
     /// What closes the write hole, and what that costs; absent unless a log is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_hole: Option<WriteHoleReport>,
     /// What a write-intent bitmap has cost; absent unless one is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bitmap: Option<BitmapReport>,
+    pub bitmap: Option<BitmapCounters>,
     /// Whether members can collect in turn; absent where the policy lets all collect at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feasibility: Option<FeasibilityReport>,

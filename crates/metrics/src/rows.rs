@@ -2,15 +2,16 @@
 //!
 //! ```text
 //! requests        request, arrival_ns, finish_ns, response_ns, operation, offset, length,
-//!                 the parts of blame in ns, gc_affected, stripe_wait_ns, gc_member,
-//!                 queue_rebuild_ns, restart_ns, depth_wait_ns, met_gc
+//!                 the parts of blame in ns, and among them gc_affected, gc_member, met_gc
 //! gc_intervals    device, start_ns, end_ns
 //! ```
 //!
 //! Files (`--parquet`) and tables in memory (Python) have the same columns because both take them from here. A row is
 //! plain integers, which each of them stores as the column's [`Kind`] says.
 
-use harmonia_types::{Completion, DeviceId, Operation, SimTime};
+use harmonia_types::{Completion, Counters, DeviceId, Operation, SimTime};
+
+use crate::blame::BlameSum;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,30 +54,54 @@ pub const OF_RUN: [(&str, Kind); 2] = [("run", Kind::Text), ("seed", Kind::Unsig
 pub const REQUESTS: Rows = Rows {
     name: "requests",
     file: "requests.parquet",
-    columns: &[
-        ("request", Kind::Integer),
-        ("arrival_ns", Kind::Integer),
-        ("finish_ns", Kind::Integer),
-        ("response_ns", Kind::Integer),
-        ("operation", Kind::Operation),
-        ("offset", Kind::Unsigned),
-        ("length", Kind::Unsigned),
-        ("service_ns", Kind::Integer),
-        ("transfer_ns", Kind::Integer),
-        ("queue_host_ns", Kind::Integer),
-        ("queue_gc_ns", Kind::Integer),
-        ("parity_ns", Kind::Integer),
-        ("reconstruct_ns", Kind::Integer),
-        ("link_ns", Kind::Integer),
-        ("gc_affected", Kind::Flag),
-        ("stripe_wait_ns", Kind::Integer),
-        ("gc_member", Kind::Optional),
-        ("queue_rebuild_ns", Kind::Integer),
-        ("restart_ns", Kind::Integer),
-        ("depth_wait_ns", Kind::Integer),
-        ("met_gc", Kind::Flag),
-    ],
+    columns: &in_order(
+        [
+            ("request", Kind::Integer),
+            ("arrival_ns", Kind::Integer),
+            ("finish_ns", Kind::Integer),
+            ("response_ns", Kind::Integer),
+            ("operation", Kind::Operation),
+            ("offset", Kind::Unsigned),
+            ("length", Kind::Unsigned),
+        ],
+        PARTS,
+        [("gc_affected", Kind::Flag), ("gc_member", Kind::Optional), ("met_gc", Kind::Flag)],
+    ),
 };
+
+/// Columns with the parts of blame.
+const PARTS: [(&str, Kind); BlameSum::TABLE.len()] = {
+    let (mut columns, mut part) = ([("", Kind::Integer); BlameSum::TABLE.len()], 0);
+    while part < columns.len() {
+        columns[part].0 = BlameSum::TABLE[part].column;
+        part += 1;
+    }
+    columns
+};
+
+/// Places the parts behind what comes first. Each of the others stands behind the parts that there were when it was added.
+const fn in_order<T: Copy>(
+    first: [T; 7],
+    parts: [T; BlameSum::TABLE.len()],
+    others: [T; 3],
+) -> [T; BlameSum::TABLE.len() + 10] {
+    const BEFORE: [usize; 3] = [7, 8, 11];
+    let mut row = [first[0]; BlameSum::TABLE.len() + 10];
+    let (mut place, mut part, mut other) = (0, 0, 0);
+    while place < row.len() {
+        row[place] = if place < first.len() {
+            first[place]
+        } else if other < others.len() && part == BEFORE[other] {
+            other += 1;
+            others[other - 1]
+        } else {
+            part += 1;
+            parts[part - 1]
+        };
+        place += 1;
+    }
+    row
+}
 
 /// Every interval in which a member collected.
 pub const GC_INTERVALS: Rows = Rows {
@@ -87,7 +112,6 @@ pub const GC_INTERVALS: Rows = Rows {
 
 /// The row of a request, in the order of [`REQUESTS`].
 pub fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
-    let blame = &completion.blame;
     let operation = match completion.operation {
         Operation::Read => 0,
         Operation::Write => 1,
@@ -95,29 +119,15 @@ pub fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
         Operation::Flush => 3,
     };
     let member = completion.gc_wait.map_or(NULL, |wait| wait.member.0.into());
-    let row = [
-        completion.id,
-        completion.arrival.0,
-        completion.finish.0,
-        completion.response().as_ns(),
-        operation,
-        completion.offset,
-        completion.length,
-        blame.data.service,
-        blame.data.transfer,
-        blame.data.queue_host,
-        blame.queue_gc(),
-        blame.parity.without_gc_and_rebuild(),
-        blame.reconstruct.without_gc_and_rebuild(),
-        blame.data.link,
-        u64::from(completion.is_gc_affected()),
-        blame.stripe_wait,
-        member.cast_unsigned(),
-        blame.queue_rebuild(),
-        blame.restart,
-        blame.depth_wait,
-        u64::from(completion.met_gc),
-    ];
+    let (arrival, finish) = (completion.arrival.0, completion.finish.0);
+    let response = completion.response().as_ns();
+    // No part is longer than the response.
+    let parts = BlameSum::of(&completion.blame).parts().map(|ns| ns as u64);
+    let row = in_order(
+        [completion.id, arrival, finish, response, operation, completion.offset, completion.length],
+        parts,
+        [u64::from(completion.is_gc_affected()), member.cast_unsigned(), u64::from(completion.met_gc)],
+    );
     row.map(u64::cast_signed)
 }
 
@@ -128,27 +138,14 @@ pub fn gc_interval(member: DeviceId, start: SimTime, end: SimTime) -> [i64; GC_I
 
 #[cfg(test)]
 mod tests {
-    use harmonia_types::{Blame, GcWait, RequestBlame};
+    use harmonia_types::{GcWait, RequestBlame};
 
     use super::*;
+    use crate::blame::tests::every_part;
 
     /// A degraded write that waited for everything there is.
     fn completion(gc_wait: Option<GcWait>) -> Completion {
-        let blame = RequestBlame {
-            data: Blame {
-                service: 1,
-                transfer: 2,
-                queue_host: 4,
-                queue_gc: 8,
-                queue_rebuild: 1_024,
-                link: 16,
-            },
-            parity: Blame { service: 32, queue_gc: 64, queue_rebuild: 2_048, ..Blame::default() },
-            reconstruct: Blame { transfer: 128, queue_gc: 256, ..Blame::default() },
-            stripe_wait: 512,
-            restart: 4_096,
-            depth_wait: 8_192,
-        };
+        let blame = every_part();
         Completion {
             id: 7,
             operation: Operation::Write,
@@ -162,39 +159,60 @@ mod tests {
         }
     }
 
+    fn value(row: &[i64], name: &str) -> i64 {
+        row[REQUESTS.columns.iter().position(|(column, _)| *column == name).expect("a column")]
+    }
+
     #[test]
     fn each_part_stands_in_its_column_and_all_sum_to_the_response() {
-        let row = request(&completion(Some(GcWait { member: DeviceId(3), ns: 200 })));
-        let value = |name: &str| {
-            let column = REQUESTS.columns.iter().position(|(column, _)| *column == name);
-            row[column.expect("a column")]
-        };
-        let parts = [
-            ("service_ns", 1),
-            ("transfer_ns", 2),
-            ("queue_host_ns", 4),
-            ("queue_gc_ns", 8 + 64 + 256),
-            ("parity_ns", 32),
-            ("reconstruct_ns", 128),
-            ("link_ns", 16),
-            ("stripe_wait_ns", 512),
-            ("queue_rebuild_ns", 1_024 + 2_048),
-            ("restart_ns", 4_096),
-            ("depth_wait_ns", 8_192),
-        ];
-        assert_eq!(parts.map(|(name, _)| value(name)), parts.map(|(_, expected)| expected));
-        assert_eq!(parts.map(|(name, _)| value(name)).iter().sum::<i64>(), value("response_ns"));
-        assert_eq!((value("gc_affected"), value("met_gc"), value("gc_member")), (1, 0, 3));
-        let calm = Completion { met_gc: true, blame: RequestBlame::default(), ..completion(None) };
+        let done = completion(Some(GcWait { member: DeviceId(3), ns: 200 }));
+        let row = request(&done);
+        let parts = BlameSum::of(&done.blame).parts();
+        let told = BlameSum::TABLE.iter().map(|part| value(&row, part.column)).collect::<Vec<_>>();
+        assert_eq!(told, parts.map(|ns| ns as i64));
+        assert_eq!(told.iter().sum::<i64>(), value(&row, "response_ns"));
+        let others = ["gc_affected", "met_gc", "gc_member", "length"].map(|name| value(&row, name));
+        assert_eq!(others, [1, 0, 3, 512]);
+        let calm = Completion { met_gc: true, blame: RequestBlame::NONE, ..completion(None) };
         let calm = request(&Completion { finish: calm.arrival, ..calm });
-        let flag =
-            |name: &str| calm[REQUESTS.columns.iter().position(|(of, _)| *of == name).expect("a column")];
-        assert_eq!((flag("gc_affected"), flag("met_gc")), (0, 1), "it met a collection and did not wait");
+        let flags = ["gc_affected", "met_gc"].map(|name| value(&calm, name));
+        assert_eq!(flags, [0, 1], "it met a collection and did not wait");
     }
 
     #[test]
     fn who_waited_for_no_collection_has_no_member() {
-        let member = REQUESTS.columns.iter().position(|(column, _)| *column == "gc_member");
-        assert_eq!(request(&completion(None))[member.expect("a column")], NULL);
+        assert_eq!(value(&request(&completion(None)), "gc_member"), NULL);
+    }
+
+    /// Readers by position find what they found before there were more parts.
+    #[test]
+    fn columns_stay_where_they_were() {
+        let names = REQUESTS.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        assert_eq!(
+            names[..21],
+            [
+                "request",
+                "arrival_ns",
+                "finish_ns",
+                "response_ns",
+                "operation",
+                "offset",
+                "length",
+                "service_ns",
+                "transfer_ns",
+                "queue_host_ns",
+                "queue_gc_ns",
+                "parity_ns",
+                "reconstruct_ns",
+                "link_ns",
+                "gc_affected",
+                "stripe_wait_ns",
+                "gc_member",
+                "queue_rebuild_ns",
+                "restart_ns",
+                "depth_wait_ns",
+                "met_gc",
+            ]
+        );
     }
 }

@@ -5,10 +5,13 @@ use std::borrow::Cow;
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceReport, DieTraits,
     DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport, Intervals,
-    Noted, OverTimeReport, PreconditionReport, RedundancyReport, Report, ResourceSum, ResponseReport, SCHEMA,
+    Noted, OverTimeReport, PreconditionReport, Report, ResourceSum, ResponseReport, SCHEMA, SECTIONS,
     TraceReport, Wear, Winners,
 };
-use harmonia_types::{DeviceCounters, Estimates, IoCause, Met, MetGc, Pairing, QueueDepth, SimDuration};
+use harmonia_types::{
+    Counters, DeviceCounters, Estimates, InsideCounters, IoCause, Met, MetGc, Pairing, QueueDepth,
+    RedundancyCounters, SimDuration,
+};
 
 const NOTHING: Pairing = Pairing {
     offered: 0,
@@ -37,10 +40,7 @@ const NONE: DeviceCounters = DeviceCounters {
     gc_plane_busy: NO_TIME,
     paired_reads: NOTHING,
     paired_writes: NOTHING,
-    merged_reads: 0,
-    superseded: 0,
-    preemptions: 0,
-    suspends: 0,
+    inside: InsideCounters { merged_reads: 0, superseded_moves: 0, preemptions: 0, suspends: 0 },
     depth_at_gc: QueueDepth { events: 0, waiting: 0, most: 0 },
     estimated: Estimates { events: 0, estimated: NO_TIME, actual: NO_TIME, error: NO_TIME },
     met_gc: MetGc { own_reads: NOBODY, own_writes: NOBODY, sibling_reads: NOBODY, sibling_writes: NOBODY },
@@ -50,7 +50,7 @@ const NONE: DeviceCounters = DeviceCounters {
 const DEVICES: [DeviceCounters; 2] = [
     DeviceCounters {
         host_pages_read: 7,
-        programs: [4, 2, 0, 0, 0, 0],
+        programs: IoCause::by([4, 2]),
         erases: 3,
         gc_victims: 2,
         gc_busy: SimDuration(100),
@@ -75,10 +75,7 @@ const DEVICES: [DeviceCounters; 2] = [
             needs_read: 19,
             skipped: 20,
         },
-        merged_reads: 11,
-        superseded: 12,
-        preemptions: 13,
-        suspends: 14,
+        inside: InsideCounters { merged_reads: 11, superseded_moves: 12, preemptions: 13, suspends: 14 },
         depth_at_gc: QueueDepth { events: 2, waiting: 5, most: 4 },
         met_gc: MetGc {
             own_reads: Met { count: 2, time: SimDuration(9) },
@@ -90,7 +87,7 @@ const DEVICES: [DeviceCounters; 2] = [
     },
     DeviceCounters {
         host_pages_read: 9,
-        programs: [6, 3, 5, 11, 0, 0],
+        programs: IoCause::by([6, 3, 5, 11]),
         erases: 4,
         read_modify_write_reads: 2,
         ..NONE
@@ -309,7 +306,7 @@ fn what_was_done_to_a_trace_follows_the_label() {
 /// Capacity and redundancy end the array's section, where there is any; see above where there is none.
 #[test]
 fn what_redundancy_costs_follows_the_inside_of_dies() {
-    let redundancy = RedundancyReport {
+    let redundancy = RedundancyCounters {
         stripe_waits: 1,
         rows_read_modify_write: 2,
         rows_reconstruct_write: 3,
@@ -464,4 +461,33 @@ fn a_counter_cannot_hide_the_policy() {
 #[should_panic(expected = "must not be named `windows`")]
 fn a_counter_cannot_hide_another_one() {
     CoordinationReport::new("local", "nothing", [("windows", 1), ("turns", 2), ("windows", 3)]);
+}
+
+/// Every counter that is declared stands in its section, in the order of the declarations, and so does every cause and part.
+#[test]
+fn what_is_declared_is_reported() {
+    let array = ArrayReport {
+        redundancy: Some(Default::default()),
+        stripe_cache: Some(Default::default()),
+        reconstruct: Some(Default::default()),
+        nvram: Some(Default::default()),
+        write_hole: Some(Default::default()),
+        bitmap: Some(Default::default()),
+        ..ArrayReport::default()
+    };
+    let text = serde_json::to_string(&Report { array, ..report() }).unwrap();
+    let in_order = |section: &str, names: &mut dyn Iterator<Item = &'static str>| {
+        let begin = text.find(&format!("\"{section}\":{{")).unwrap_or_else(|| panic!("{section} is missing"));
+        names.fold(begin, |at, name| {
+            let found = text[at..].find(&format!("\"{name}\":"));
+            at + found.unwrap_or_else(|| panic!("{section} has no {name} in its place"))
+        });
+    };
+    for (section, declared) in SECTIONS {
+        let key = section.rsplit('.').next().unwrap();
+        in_order(key, &mut declared.iter().map(|counter| counter.name));
+    }
+    in_order("flash_bytes", &mut IoCause::TABLE.iter().map(|of| of.name));
+    let always = BlameSum::TABLE.iter().filter(|part| !part.meaning().contains("absent if 0"));
+    in_order("blame_ns", &mut always.map(|part| part.name));
 }

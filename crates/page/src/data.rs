@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use harmonia_metrics::recording::Recording;
-use harmonia_metrics::{Comparison, Report};
-use harmonia_tables::{PARTS, label, numbers};
+use harmonia_metrics::{Comparison, Part, Report};
+use harmonia_tables::{label, numbers};
 use serde_json::{Value, json};
 
 use super::frontier::Frontier;
@@ -41,7 +41,8 @@ impl Charts<'_> {
     pub(super) fn encode(&self) -> Encoded {
         let mut recordings = String::new();
         let runs: Vec<Value> = (0..self.runs.len()).map(|run| self.of(run, &mut recordings)).collect();
-        let parts = PARTS.iter().map(|(name, meaning, _)| json!({"name": name, "meaning": meaning}));
+        let parts = Part::all().into_iter();
+        let parts = parts.map(|part| json!({"name": part.counter.words, "meaning": part.shown.meaning}));
         Encoded {
             data: json!({
                 "runs": runs, "parts": parts.collect::<Vec<_>>(), "frontier": self.frontier.map(Frontier::data),
@@ -91,7 +92,7 @@ fn of_run(run: &Report, recording: Option<&Recording>, header: Option<Value>) ->
         "label": label(run), "ideal": run.is_ideal(), "seed": run.seed, "requests": run.host.requests,
         "min": run.host.response_ns.all.min.unwrap_or(0), "max": run.host.response_ns.all.max.unwrap_or(0),
         "cdf": {"ns": ns, "share": share},
-        "blame": PARTS.map(|(_, _, part)| per_request(part(&run.host.blame_ns))),
+        "blame": Part::all().iter().map(|part| per_request(part.of(&run.host.blame_ns))).collect::<Vec<_>>(),
         "collecting": run.array.devices_in_gc_fraction, "erases": run.array.erases,
         "devices": devices.collect::<Vec<_>>(), "planesBusy": run.array.plane_utilisation_in_gc,
         "momentTitle": moment_title(run, recording), "recording": header,

@@ -22,7 +22,8 @@
 use harmonia_metrics::recording::{
     CELLS_PER_OCTAVE, DiePlanes, FIRST_OCTAVE, GcSpan, Kept, Reason, Recording,
 };
-use harmonia_types::{Completion, Operation, PlaneWork, RequestBlame, SimTime};
+use harmonia_metrics::{BlameSum, Part};
+use harmonia_types::{Completion, Operation, PlaneWork, SimTime};
 use serde_json::{Value, json};
 
 /// What goes into the page.
@@ -75,7 +76,7 @@ pub(super) fn recording(recording: &Recording) -> Encoded {
 
 fn requests(bytes: &mut Bytes, recording: &Recording) {
     bytes.integer(recording.kept.len() as u64);
-    let (mut id, mut arrival) = (0, recording.from);
+    let (mut id, mut arrival, drawn) = (0, recording.from, Part::all());
     for Kept { completion, why } in &recording.kept {
         bytes.integer(completion.id - id);
         // A trace's arrivals never run backwards either: its reader refuses.
@@ -89,27 +90,15 @@ fn requests(bytes: &mut Bytes, recording: &Recording) {
         };
         bytes.0.push(operation | u8::from(completion.met_gc) << 2 | why.bits() << 3);
         bytes.integer(completion.length);
-        blame(bytes, completion);
+        blame(bytes, completion, &drawn);
     }
 }
 
-/// The parts in the order of the tables' `PARTS`, and whose garbage collection was waited for.
-fn blame(bytes: &mut Bytes, completion: &Completion) {
-    let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait } = &completion.blame;
-    let queue_gc = completion.blame.queue_gc();
-    let parts = [
-        data.service,
-        data.transfer,
-        data.link,
-        data.queue_host,
-        queue_gc,
-        parity.without_gc_and_rebuild(),
-        reconstruct.without_gc_and_rebuild(),
-        *stripe_wait,
-        completion.blame.queue_rebuild(),
-        *restart,
-        *depth_wait,
-    ];
+/// The parts in the order in which they are drawn, and whose garbage collection was waited for.
+fn blame(bytes: &mut Bytes, completion: &Completion, drawn: &[Part]) {
+    let (queue_gc, sum) = (completion.blame.queue_gc(), BlameSum::of(&completion.blame));
+    // No part is longer than the response.
+    let parts: Vec<u64> = drawn.iter().map(|part| part.of(&sum) as u64).collect();
     let present = parts.iter().enumerate().map(|(bit, &part)| u64::from(part > 0) << bit);
     bytes.integer(present.sum());
     parts.into_iter().filter(|&part| part > 0).for_each(|part| bytes.integer(part));

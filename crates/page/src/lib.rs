@@ -35,7 +35,7 @@ use std::fmt::Write as _;
 
 use harmonia_array::coordination;
 use harmonia_metrics::recording::Recording;
-use harmonia_metrics::{Comparison, Report};
+use harmonia_metrics::{Comparison, Part, Report};
 
 use harmonia_tables::{self as tables, Cross, numbers};
 use html::escaped;
@@ -99,7 +99,7 @@ pub fn render(
     filled(PAGE, &|slot| match slot {
         "version" => escaped(version(runs)),
         "title" => escaped(&format!("{} - {}", words.headline, tables::scenario_name(runs))),
-        "style" => STYLE.to_owned(),
+        "style" => filled(STYLE, &|_| part_colors()),
         "kicker" => escaped(tables::heading(comparison, runs).trim_end()),
         "headline" => html::emphasised(&words.headline),
         "cautions" => prose::cautions(&words.cautions),
@@ -148,6 +148,12 @@ fn filled(template: &str, fill: &dyn Fn(&str) -> String) -> String {
         text.push_str(rest);
     }
     text
+}
+
+/// The colours of the parts of a response time, as the style sheet has them.
+fn part_colors() -> String {
+    let parts = Part::all().into_iter().enumerate();
+    parts.map(|(index, part)| format!("--part-{index}: {};", part.shown.color)).collect::<Vec<_>>().join(" ")
 }
 
 fn version(runs: &[Report]) -> &str {

@@ -142,6 +142,9 @@ mod native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("BadInput", module.py().get_type::<errors::BadInputError>())?;
+        let parts = harmonia_metrics::Part::all().into_iter();
+        let parts: Vec<_> = parts.map(|part| (part.counter.name, part.counter.words)).collect();
+        module.add("blame_parts", parts)?;
         module.add("version", env!("CARGO_PKG_VERSION"))
     }
 

@@ -14,7 +14,7 @@ use harmonia_metrics::{
 };
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Completion, DeviceCounters, DeviceId, HostRequest, Operation, SimTime};
+use harmonia_types::{Completion, Counters, DeviceCounters, DeviceId, HostRequest, Operation, SimTime};
 use harmonia_workload::{ArrayGeometryForLoad, Limit, Load, SkewRest, TraceAccount, WorkloadConfig};
 
 use crate::clock::{Clock, Listener, TooLong};

@@ -2,19 +2,15 @@
 
 use harmonia_array::coordination::Coordinator;
 use harmonia_array::layout::Layout;
-use harmonia_array::{
-    ArrayConfig, ArrayCounters, BitmapCounters, Interface, Level, LogCounters, NvramCounters, ReadCounters,
-    Reads, Steadiness, WriteHole,
-};
+use harmonia_array::{ArrayConfig, Interface, Level, Reads, Steadiness, WriteHole};
 use harmonia_metrics::{
-    ArrayReport, BitmapReport, CoordinationReport, DeviceReport, DieTraits, EngineReport, EventReport,
-    EventsReport, FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, NvramReport,
-    PreconditionReport, ReconstructReport, RedundancyReport, Report, SCHEMA, StripeCacheReport, TraceReport,
-    Warning, WriteHoleReport,
+    ArrayReport, CoordinationReport, DeviceReport, DieTraits, EngineReport, EventReport, EventsReport,
+    FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, PreconditionReport, Report, SCHEMA,
+    TraceReport, Warning, WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_trace::{Action, EventCount, EventsRead};
-use harmonia_types::{DeviceCounters, IoCause};
+use harmonia_types::{Counters, DeviceCounters, IoCause, LogCounters, ReadCounters};
 use harmonia_workload::{Limit, TraceAccount, TraceConfig, WorkloadConfig};
 
 use crate::drive::Measured;
@@ -46,20 +42,12 @@ pub(crate) fn build(
     let faults = &scenario.array.faults;
     let spares = if faults.is_none() { &[][..] } else { &faults.spares };
     let members = || scenario.array.members.iter().chain(spares).chain(&faults.journal);
-    let messages = &measured.messages;
-    let of_messages = [
-        ("soft_notices", messages.soft_notices),
-        ("hard_notices", messages.hard_notices),
-        ("forced", messages.forced),
-        ("queries", messages.queries),
-        ("holds", messages.holds),
-        ("releases", messages.releases),
-        ("windows", messages.windows),
-    ];
+    let messages = measured.messages.values();
+    let of_messages = messages.iter().map(|(counter, count)| (counter.name, *count as u64));
     let policy = built(&scenario.array, &scenario.array.coordination.policy).ok();
     let policy = policy.as_deref();
     let name = scenario.array.coordination.policy.clone();
-    let counters = of_messages.iter().chain(&measured.policy_counters).copied();
+    let counters = of_messages.chain(measured.policy_counters.iter().copied());
     let coordination = CoordinationReport::new(name, rung(&scenario.array, policy).name(), counters);
     // Requests wait for a member, whatever device is in its place, or for the journal.
     let gc_waits = measured.gc_waits.into_iter().chain(std::iter::repeat(GcWaitsReport::default()));
@@ -82,17 +70,19 @@ pub(crate) fn build(
             + device.erases
     });
     let layout = scenario.array.layout();
-    let counted = measured.gc_intervals.iter().zip(&measured.devices).zip(members());
-    let events = counted.map(|((&intervals, device), member)| intervals.max(rounds(device, &member.ssd)));
+    let intervals = measured.gc_intervals.iter().zip(&measured.devices).zip(members());
+    let events = intervals.map(|((&intervals, device), member)| intervals.max(rounds(device, &member.ssd)));
     let copies = if let Layout::Mirrored(mirrored) = &layout { mirrored.copies() } else { 1 };
+    let counted = measured.redundancy;
     let array = ArrayReport {
         usable_bytes: layout.logical_bytes(),
-        redundancy: redundancy(scenario.array.level, &measured.redundancy),
-        stripe_cache: stripe_cache(&scenario.array, &measured.redundancy),
-        reconstruct: reconstruct(&scenario.array, policy, &measured.redundancy.reads),
-        nvram: nvram(&scenario.array, &measured.redundancy.nvram),
-        write_hole: write_hole(&scenario.array, &measured.redundancy.log),
-        bitmap: bitmap(&scenario.array, &measured.redundancy.bitmap),
+        redundancy: (scenario.array.level != Level::Raid0).then_some(counted.redundancy),
+        stripe_cache: (scenario.array.stripe_cache.entries > 0).then_some(counted.cache),
+        reconstruct: reconstruct(&scenario.array, policy, counted.reads),
+        nvram: (scenario.array.knowledge.nvram > 0).then_some(counted.nvram),
+        write_hole: write_hole(scenario.array.faults.write_hole, counted.log),
+        bitmap: matches!(scenario.array.faults.write_hole, WriteHole::Bitmap { .. })
+            .then_some(counted.bitmap),
         failures: measured.failures,
         feasibility: policy
             .filter(|policy| policy.keeps_apart())
@@ -181,34 +171,6 @@ fn rounds(device: &DeviceCounters, ssd: &SsdConfig) -> u64 {
     (device.depth_at_gc.events / dies).max(device.gc_victims / victims_a_round)
 }
 
-/// What redundancy made of writes, if the level has any.
-fn redundancy(level: Level, counted: &ArrayCounters) -> Option<RedundancyReport> {
-    let ArrayCounters { row_waits, planner, .. } = *counted;
-    (level != Level::Raid0).then_some(RedundancyReport {
-        stripe_waits: row_waits,
-        rows_read_modify_write: planner.rows_read_modify_write,
-        rows_reconstruct_write: planner.rows_reconstruct_write,
-        rows_full: planner.rows_full,
-        pre_read_bytes: planner.pre_read_bytes,
-        copy_pages_written: 0,
-        trims_ignored_bytes: planner.trims_ignored_bytes,
-    })
-}
-
-/// What the stripe cache did, if there is one.
-fn stripe_cache(array: &ArrayConfig, counted: &ArrayCounters) -> Option<StripeCacheReport> {
-    let cache = counted.cache;
-    (array.stripe_cache.entries > 0).then_some(StripeCacheReport {
-        entries: u64::from(array.stripe_cache.entries),
-        high_water: cache.high_water,
-        hits: cache.hits,
-        merged: cache.merged,
-        rows_filled: cache.rows_filled,
-        delays: cache.delays,
-        entry_waits: cache.entry_waits,
-    })
-}
-
 /// The rung of `array.interface` that a run uses: what its policy needs, and what tells its reads whom to avoid.
 fn rung(array: &ArrayConfig, policy: Option<&dyn Coordinator>) -> Interface {
     let needed = policy.map_or(Interface::Nothing, |policy| policy.interface());
@@ -229,63 +191,21 @@ fn rule(policy: Option<&dyn Coordinator>) -> Option<Reads> {
 fn reconstruct(
     array: &ArrayConfig,
     policy: Option<&dyn Coordinator>,
-    counted: &ReadCounters,
-) -> Option<ReconstructReport> {
+    counted: ReadCounters,
+) -> Option<ReadCounters> {
     let reads = rule(policy).unwrap_or(array.knowledge.reads);
-    let ReadCounters { rebuilt_pages, extra_pages, rows_busy, hedges, hedges_won, waited_pages } = *counted;
     // A policy that reserves members has reads around them without a rule for those that collect.
-    (reads != Reads::Wait || *counted != ReadCounters::default()).then_some(ReconstructReport {
-        rebuilt_pages,
-        extra_pages,
-        rows_by_busy_members: rows_busy,
-        hedges,
-        hedges_won,
-        waited_pages,
-    })
-}
-
-/// What NVRAM was good for, if there is any.
-fn nvram(array: &ArrayConfig, counted: &NvramCounters) -> Option<NvramReport> {
-    let size_bytes = array.knowledge.nvram;
-    (size_bytes > 0).then_some(NvramReport {
-        size_bytes,
-        parked_pages: counted.parked_pages,
-        high_water_bytes: counted.high_water_pages * array.page_size(),
-        full_waits: counted.full_waits,
-        destaged_pages: counted.destaged_pages,
-        superseded_pages: counted.superseded_pages,
-    })
+    (reads != Reads::Wait || counted != ReadCounters::default()).then_some(counted)
 }
 
 /// What a log has cost, if one is kept.
-fn write_hole(array: &ArrayConfig, counted: &LogCounters) -> Option<WriteHoleReport> {
-    let kind = match array.faults.write_hole {
+fn write_hole(kept: WriteHole, counters: LogCounters) -> Option<WriteHoleReport> {
+    let kind = match kept {
         WriteHole::Journal(_) => "journal",
         WriteHole::PartialParityLog(_) => "ppl",
         WriteHole::Resync | WriteHole::Bitmap { .. } => return None,
     };
-    Some(WriteHoleReport {
-        kind: kind.to_owned(),
-        log_writes: counted.entries,
-        log_pages: counted.pages,
-        full_waits: counted.full_waits,
-        replayed_rows: counted.replayed_rows,
-        replayed_pages: counted.replayed_pages,
-        replay_ns: counted.replay_ns,
-    })
-}
-
-/// What a write-intent bitmap has cost, if one is kept.
-fn bitmap(array: &ArrayConfig, counted: &BitmapCounters) -> Option<BitmapReport> {
-    let WriteHole::Bitmap { chunk, .. } = array.faults.write_hole else { return None };
-    Some(BitmapReport {
-        chunk_bytes: chunk,
-        writes: counted.writes,
-        pages: counted.pages,
-        waits: counted.waits,
-        cleared: counted.cleared,
-        dirty_chunks: counted.dirty_chunks,
-    })
+    Some(WriteHoleReport { kind: kind.to_owned(), counters })
 }
 
 /// What was done to a trace, in the report's terms.

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use harmonia_metrics::Report;
+use harmonia_metrics::{BlameSum, Report};
 use harmonia_run::Outcome;
+use harmonia_types::Counters;
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
@@ -71,8 +72,8 @@ const NAMES: [(&str, Kind, Of<Stored>); 6] = [
     }),
 ];
 
-/// What it showed. Times are in ns; the parts of blame are sums over all requests.
-const FIGURES: [(&str, Kind, Of<Report>); 41] = [
+/// What requests felt. Times are in ns. Behind these come the parts of blame, which are sums over all requests.
+const HOST: [(&str, Kind, Of<Report>); 24] = [
     ("requests", Kind::Integer, |run| Value::Integer(run.host.requests)),
     ("simulated_ns", Kind::Integer, |run| Value::Integer(run.simulated_ns)),
     ("mean_ns", Kind::Number, |run| number(run.host.response_ns.all.mean)),
@@ -97,13 +98,10 @@ const FIGURES: [(&str, Kind, Of<Report>); 41] = [
     ("bytes_written", Kind::Integer, |run| Value::Integer(run.host.bytes_written)),
     ("gc_affected_reads", Kind::Integer, |run| Value::Integer(run.host.response_ns.gc_affected_read.count)),
     ("gc_affected_writes", Kind::Integer, |run| Value::Integer(run.host.response_ns.gc_affected_write.count)),
-    ("service_ns", Kind::Integer, |run| sum(run.host.blame_ns.service)),
-    ("transfer_ns", Kind::Integer, |run| sum(run.host.blame_ns.transfer)),
-    ("queue_host_ns", Kind::Integer, |run| sum(run.host.blame_ns.queue_host)),
-    ("queue_gc_ns", Kind::Integer, |run| sum(run.host.blame_ns.queue_gc)),
-    ("parity_ns", Kind::Integer, |run| sum(run.host.blame_ns.parity)),
-    ("reconstruct_ns", Kind::Integer, |run| sum(run.host.blame_ns.reconstruct)),
-    ("link_ns", Kind::Integer, |run| sum(run.host.blame_ns.link)),
+];
+
+/// What the array did, and the run.
+const ARRAY: [(&str, Kind, Of<Report>); 10] = [
     ("write_amplification", Kind::Number, |run| number(run.array.write_amplification)),
     ("erases", Kind::Integer, |run| Value::Integer(run.array.erases)),
     ("gc_pages_moved", Kind::Integer, |run| Value::Integer(run.array.gc_pages_moved)),
@@ -153,13 +151,17 @@ impl Table {
         };
         let mut columns: Vec<Column> = NAMES.iter().map(|(name, kind, of)| column(name, *kind, of)).collect();
         columns.extend(swept(runs));
-        let figure = |of: Of<Report>| {
-            move |run: &Stored| match &run.outcome {
+        let mut figure = |name: &str, kind, of: &dyn Fn(&Report) -> Value| {
+            columns.push(column(name, kind, &|run: &Stored| match &run.outcome {
                 Outcome::Measured(report) => of(report),
                 Outcome::Refused(_) => Value::Null,
-            }
+            }));
         };
-        columns.extend(FIGURES.iter().map(|&(name, kind, of)| column(name, kind, &figure(of))));
+        HOST.iter().for_each(|(name, kind, of)| figure(name, *kind, of));
+        for (part, counter) in BlameSum::TABLE.iter().enumerate() {
+            figure(counter.column, Kind::Integer, &|run| sum(run.host.blame_ns.parts()[part]));
+        }
+        ARRAY.iter().for_each(|(name, kind, of)| figure(name, *kind, of));
         Table { columns, rows: runs.len() }
     }
 

@@ -1,7 +1,8 @@
 //! What the array does to keep requests from members that collect: reads around them, and writes in NVRAM. Nothing is said
 //! of runs in which all wait.
 
-use harmonia_metrics::{NvramReport, ReconstructReport, Report};
+use harmonia_metrics::Report;
+use harmonia_types::{NvramCounters, ReadCounters};
 
 use crate::numbers::{self, or_none};
 use crate::{Cell, Style, Table, label, layout, titled};
@@ -18,7 +19,7 @@ pub(crate) fn section(runs: &[Report], style: Style) -> Option<String> {
     let mut table = Table::new(HEADINGS);
     for run in runs.iter().filter(|run| acts(run)) {
         let (reads, nvram) = (run.array.reconstruct, run.array.nvram);
-        let of_reads = |of: fn(&ReconstructReport) -> u64| or_none(reads.as_ref().map(of), numbers::count);
+        let of_reads = |of: fn(&ReadCounters) -> u64| or_none(reads.as_ref().map(of), numbers::count);
         let rows = or_none(reads, |reads| reads.rows_by_busy_members.map(numbers::count).join(" / "));
         let cells = [
             label(run).to_owned(),
@@ -50,7 +51,7 @@ pub fn sentences(runs: &[Report]) -> Vec<String> {
     runs.iter().filter(|run| acts(run)).map(of).collect()
 }
 
-fn of_reads(reads: &ReconstructReport) -> String {
+fn of_reads(reads: &ReadCounters) -> String {
     let count = numbers::count;
     let mut text = format!(
         "{} pages were read without the SSD that holds them, for which {} pages of others were read",
@@ -70,7 +71,7 @@ fn of_reads(reads: &ReconstructReport) -> String {
     text
 }
 
-fn of_nvram(nvram: &NvramReport) -> String {
+fn of_nvram(nvram: &NvramCounters) -> String {
     format!(
         "NVRAM of {} took {} pages and held at most {}, and {} writes waited because it was full",
         numbers::bytes(nvram.size_bytes),
@@ -88,7 +89,7 @@ mod tests {
 
     fn runs() -> Vec<Report> {
         let mut runs = ["local", "ioda", "swan"].map(|label| run(label, "blocking", 0, 0, &[1.0]));
-        runs[1].array.reconstruct = Some(ReconstructReport {
+        runs[1].array.reconstruct = Some(ReadCounters {
             rebuilt_pages: 1_000,
             extra_pages: 3_000,
             rows_by_busy_members: [7, 1_500, 20, 0],
@@ -96,13 +97,14 @@ mod tests {
             hedges_won: 30,
             waited_pages: 5,
         });
-        runs[2].array.nvram = Some(NvramReport {
+        runs[2].array.nvram = Some(NvramCounters {
             size_bytes: 64 << 20,
             parked_pages: 9,
             high_water_bytes: 32 << 10,
             full_waits: 2,
             destaged_pages: 8,
             superseded_pages: 1,
+            ..NvramCounters::default()
         });
         runs.to_vec()
     }

@@ -35,13 +35,13 @@ const COLUMNS: [Column; 8] = [
     Column { heading: "else mostly", show: |run| why_not(run, |pairing| pairing.writes), has: pairs },
     Column {
         heading: "let in",
-        show: |run| numbers::count(inside(run).preemptions),
-        has: |run| inside(run).preemptions > 0,
+        show: |run| numbers::count(inside(run).counts.preemptions),
+        has: |run| inside(run).counts.preemptions > 0,
     },
     Column {
         heading: "suspends",
-        show: |run| numbers::count(inside(run).suspends),
-        has: |run| inside(run).suspends > 0,
+        show: |run| numbers::count(inside(run).counts.suspends),
+        has: |run| inside(run).counts.suspends > 0,
     },
     Column { heading: "queue at GC", show: queue, has: |_| true },
 ];
@@ -49,8 +49,8 @@ const COLUMNS: [Column; 8] = [
 /// Both tables; `None` if every die of every run collects alone and by the same schedule.
 pub(crate) fn section(runs: &[Report], style: Style) -> Option<String> {
     let acts = |run: &Report| {
-        let InsideReport { pairing, preemptions, suspends, .. } = inside(run);
-        pairing.is_some() || *preemptions > 0 || *suspends > 0
+        let InsideReport { pairing, counts, .. } = inside(run);
+        pairing.is_some() || counts.preemptions > 0 || counts.suspends > 0
     };
     (runs.iter().any(acts) || schedules_differ(runs))
         .then(|| format!("{}\n{}", dies(runs, style), met(runs, style)))
@@ -79,7 +79,7 @@ fn dies(runs: &[Report], style: Style) -> String {
         table.push(std::iter::once(label(run).into()).chain(cells).collect());
     }
     let mut text = titled(TITLE, &table, style) + &super::layout::wrapped(LEGEND, style.columns);
-    if runs.iter().any(|run| inside(run).preemptions > 0) {
+    if runs.iter().any(|run| inside(run).counts.preemptions > 0) {
         text.push_str("Let in: host commands run between the steps of a collection.\n");
     }
     text
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn a_lone_preemptive_run_has_its_columns_and_no_others() {
         let mut preemptive = blocking();
-        preemptive.array.inside.preemptions = 1_234;
+        preemptive.array.inside.counts.preemptions = 1_234;
         let text = section(&[preemptive], STYLE).expect("hosts were let in");
         assert!(text.contains("let in") && text.contains("1,234"), "{text}");
         assert!(!text.contains("suspends") && !text.contains("reads paired"), "{text}");

@@ -37,7 +37,6 @@ mod tests;
 use harmonia_metrics::{Comparison, Report};
 
 pub use around::sentences as kept_away;
-pub use blame::PARTS;
 pub use color::{Color, Emphasis};
 pub use cross::{Cross, POLICY_KEY, Point, combinations};
 pub use diff::diff;

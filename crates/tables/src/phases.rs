@@ -2,7 +2,8 @@
 //!
 //! Columns are the resources that a phase used or waited for, under the names they have in the table of parts.
 
-use harmonia_metrics::{BlamePhases, Report, ResourceSum};
+use harmonia_metrics::{BlamePhases, Part, Report, ResourceSum};
+use harmonia_types::Counters;
 
 use crate::blame::{cell, mean_us};
 use crate::numbers::NONE;
@@ -10,25 +11,15 @@ use crate::{Cell, Style, Table, label, titled};
 
 const TITLE: &str = "Where the time went by phase: mean us of a request, and its share";
 
-/// What a phase used or waited for.
-type Resource = fn(&ResourceSum) -> u128;
-
-const RESOURCES: [(&str, Resource); 5] = [
-    ("flash", |phase| phase.flash),
-    ("transfer", |phase| phase.bus),
-    ("link", |phase| phase.link),
-    ("host queue", |phase| phase.queue),
-    ("GC queue", |phase| phase.gc),
-];
-
-/// Shown where a run has any.
-const REBUILD: (&str, Resource) = ("rebuild wait", |phase| phase.rebuild);
-
-/// The table: one row a run and phase; `None` if all time went to the host's own data.
+/// The table: one row a run and phase; `None` if all time went to the host's own data. Waiting for rebuild has a column where a run
+/// has any.
 pub(crate) fn section(runs: &[Report], style: Style) -> Option<String> {
-    let rebuild = runs.iter().any(|run| run.host.blame_ns.queue_rebuild > 0).then_some(REBUILD);
-    let resources: Vec<_> = RESOURCES.into_iter().chain(rebuild).collect();
-    let names = resources.iter().map(|(name, _)| *name);
+    let has_rebuild = runs.iter().any(|run| run.host.blame_ns.queue_rebuild > 0);
+    let place = |words: &str| ResourceSum::TABLE.iter().position(|resource| resource.words == words);
+    let drawn =
+        Part::all().into_iter().filter_map(|part| Some((part.counter.words, place(part.counter.words)?)));
+    let resources: Vec<_> = drawn.filter(|(words, _)| has_rebuild || *words != "rebuild wait").collect();
+    let names = resources.iter().map(|(words, _)| *words);
     let mut table = Table::new(["run"].into_iter().chain(names).chain(["sum"]));
     for run in runs.iter().filter(|run| has_phases(run)) {
         phases(&run.host.blame_phases_ns)
@@ -49,8 +40,9 @@ fn phases(blame: &BlamePhases) -> impl Iterator<Item = (&'static str, &ResourceS
     all.into_iter().filter(|(_, phase)| phase.total() > 0)
 }
 
-fn row(run: &Report, name: &str, phase: &ResourceSum, resources: &[(&str, Resource)]) -> Vec<Cell> {
-    let resources = resources.iter().map(|(_, resource)| match resource(phase) {
+fn row(run: &Report, name: &str, phase: &ResourceSum, resources: &[(&str, usize)]) -> Vec<Cell> {
+    let times = phase.values();
+    let resources = resources.iter().map(|&(_, place)| match times[place].1 {
         0 => NONE.into(),
         ns => cell(ns, run),
     });

@@ -1,11 +1,10 @@
 //! Several seeds: one row a variant, each figure the mean over its seeds, and what changes seed by seed.
 
 use harmonia_metrics::{
-    BlamePhases, Comparison, DeadlineReport, DistributionSummary, FailuresReport, GcWaitsReport,
-    InsideReport, Interval, Intervals, MetGcReport, MetReport, Method, NvramReport, Pairing, PairingReport,
-    PerMetric, PhaseResponse, PhaseResponses, QueueDepthReport, ReconstructReport, Report, ResourceSum,
-    StripeCacheReport, Versus,
+    Comparison, DistributionSummary, FailuresReport, InsideReport, Interval, Intervals, MetGcReport,
+    MetReport, Method, PerMetric, PhaseResponse, PhaseResponses, QueueDepthReport, Report, Versus,
 };
+use harmonia_types::Counters;
 
 use crate::numbers::{self, NONE};
 use crate::{Cell, Style, Table, headline, headline_with, layout, titled};
@@ -58,35 +57,14 @@ fn mean_of(seeds: &[Report]) -> Report {
         summary.mean = average(&|run| of(run).mean);
         summary.p99 = whole(&|run| of(run).p99);
     }
-    mean.host.deadlines = mean.host.deadlines.map(|_| DeadlineReport {
-        missed: count(&|run| run.host.deadlines.map_or(0, |kept| kept.missed)),
-        met: count(&|run| run.host.deadlines.map_or(0, |kept| kept.met)),
-    });
+    mean.host.deadlines = mean_if_any(seeds, |run| run.host.deadlines.as_ref());
     mean.host.read_requests = count(&|run| run.host.read_requests);
     mean.host.write_requests = count(&|run| run.host.write_requests);
-    let blame = &mut mean.host.blame_ns;
-    for (part, of) in [
-        (&mut blame.service, (|run| run.host.blame_ns.service) as fn(&Report) -> u128),
-        (&mut blame.transfer, |run| run.host.blame_ns.transfer),
-        (&mut blame.queue_host, |run| run.host.blame_ns.queue_host),
-        (&mut blame.queue_gc, |run| run.host.blame_ns.queue_gc),
-        (&mut blame.parity, |run| run.host.blame_ns.parity),
-        (&mut blame.reconstruct, |run| run.host.blame_ns.reconstruct),
-        (&mut blame.link, |run| run.host.blame_ns.link),
-        (&mut blame.stripe_wait, |run| run.host.blame_ns.stripe_wait),
-        (&mut blame.queue_rebuild, |run| run.host.blame_ns.queue_rebuild),
-        (&mut blame.restart, |run| run.host.blame_ns.restart),
-        (&mut blame.depth_wait, |run| run.host.blame_ns.depth_wait),
-    ] {
-        *part = seeds.iter().map(of).sum::<u128>() / seeds.len() as u128;
-    }
-    mean.host.blame_phases_ns = BlamePhases {
-        data: phase(seeds, |blame| &blame.data),
-        parity: phase(seeds, |blame| &blame.parity),
-        reconstruct: phase(seeds, |blame| &blame.reconstruct),
-    };
+    mean.host.blame_ns = Counters::mean(seeds.iter().map(|run| &run.host.blame_ns));
+    mean.host.blame_phases_ns = Counters::mean(seeds.iter().map(|run| &run.host.blame_phases_ns));
     for (member, device) in mean.devices.iter_mut().enumerate() {
-        device.gc_waits = gc_waits(seeds, member);
+        let same = seeds.iter().filter_map(|run| run.devices.get(member));
+        device.gc_waits = Counters::mean(same.map(|device| &device.gc_waits));
     }
     mean.array.erases = count(&|run| run.array.erases);
     mean.array.read_modify_write_reads = count(&|run| run.array.read_modify_write_reads);
@@ -94,17 +72,13 @@ fn mean_of(seeds: &[Report]) -> Report {
     mean.array.write_amplification_whole_cycles = average(&|run| run.array.write_amplification_whole_cycles);
     mean.array.plane_utilisation_in_gc = average(&|run| run.array.plane_utilisation_in_gc);
     mean.array.inside = inside(seeds);
-    if let Some(reads) = &mut mean.array.reconstruct {
-        *reads = reconstruct(seeds);
-    }
-    if let Some(cache) = &mut mean.array.stripe_cache {
-        *cache = stripe_cache(seeds);
-    }
+    mean.array.redundancy = mean_if_any(seeds, |run| run.array.redundancy.as_ref());
+    mean.array.reconstruct = mean_if_any(seeds, |run| run.array.reconstruct.as_ref());
+    mean.array.stripe_cache = mean_if_any(seeds, |run| run.array.stripe_cache.as_ref());
+    mean.array.nvram = mean_if_any(seeds, |run| run.array.nvram.as_ref());
+    mean.array.bitmap = mean_if_any(seeds, |run| run.array.bitmap.as_ref());
     if let Some(failures) = &mut mean.array.failures {
         *failures = failing(seeds, failures);
-    }
-    if let Some(parked) = &mut mean.array.nvram {
-        *parked = nvram(seeds);
     }
     for (devices, share) in mean.array.devices_in_gc_fraction.iter_mut().enumerate() {
         let of = |run: &Report| run.array.devices_in_gc_fraction.get(devices).copied();
@@ -117,19 +91,11 @@ fn mean_of(seeds: &[Report]) -> Report {
     mean
 }
 
-/// Reads around members, each figure a mean over the seeds.
-fn reconstruct(seeds: &[Report]) -> ReconstructReport {
-    let of = |of: &dyn Fn(&ReconstructReport) -> u64| {
-        average(seeds, &|run| run.array.reconstruct.as_ref().map_or(0, of))
-    };
-    ReconstructReport {
-        rebuilt_pages: of(&|reads| reads.rebuilt_pages),
-        extra_pages: of(&|reads| reads.extra_pages),
-        rows_by_busy_members: std::array::from_fn(|busy| of(&|reads| reads.rows_by_busy_members[busy])),
-        hedges: of(&|reads| reads.hedges),
-        hedges_won: of(&|reads| reads.hedges_won),
-        waited_pages: of(&|reads| reads.waited_pages),
-    }
+/// Each number a mean over the seeds, of which those without the section have zeros; `None` if the first seed has none.
+fn mean_if_any<T: Counters>(seeds: &[Report], of: fn(&Report) -> Option<&T>) -> Option<T> {
+    of(&seeds[0])?;
+    let nothing = T::default();
+    Some(T::mean(seeds.iter().map(|run| of(run).unwrap_or(&nothing))))
 }
 
 /// Failures: what befell members of the first seed, and means of what requests felt of it over all.
@@ -166,35 +132,6 @@ fn failing(seeds: &[Report], first: &FailuresReport) -> FailuresReport {
     }
 }
 
-/// Writes in NVRAM, likewise.
-fn nvram(seeds: &[Report]) -> NvramReport {
-    let of = |of: &dyn Fn(&NvramReport) -> u64| average(seeds, &|run| run.array.nvram.as_ref().map_or(0, of));
-    NvramReport {
-        size_bytes: of(&|nvram| nvram.size_bytes),
-        parked_pages: of(&|nvram| nvram.parked_pages),
-        high_water_bytes: of(&|nvram| nvram.high_water_bytes),
-        full_waits: of(&|nvram| nvram.full_waits),
-        destaged_pages: of(&|nvram| nvram.destaged_pages),
-        superseded_pages: of(&|nvram| nvram.superseded_pages),
-    }
-}
-
-/// The stripe cache, likewise.
-fn stripe_cache(seeds: &[Report]) -> StripeCacheReport {
-    let of = |of: &dyn Fn(&StripeCacheReport) -> u64| {
-        average(seeds, &|run| run.array.stripe_cache.as_ref().map_or(0, of))
-    };
-    StripeCacheReport {
-        entries: of(&|cache| cache.entries),
-        high_water: of(&|cache| cache.high_water),
-        hits: of(&|cache| cache.hits),
-        merged: of(&|cache| cache.merged),
-        rows_filled: of(&|cache| cache.rows_filled),
-        delays: of(&|cache| cache.delays),
-        entry_waits: of(&|cache| cache.entry_waits),
-    }
-}
-
 /// The mean of a count over the seeds, rounded.
 fn average(seeds: &[Report], of: &dyn Fn(&Report) -> u64) -> u64 {
     (seeds.iter().map(|run| of(run) as f64).sum::<f64>() / seeds.len() as f64).round() as u64
@@ -203,49 +140,11 @@ fn average(seeds: &[Report], of: &dyn Fn(&Report) -> u64) -> u64 {
 /// One distribution of a run.
 type SummaryOf = fn(&Report) -> &DistributionSummary;
 
-/// One phase of the blame, a mean of each resource over the seeds.
-fn phase(seeds: &[Report], of: fn(&BlamePhases) -> &ResourceSum) -> ResourceSum {
-    let mean = |resource: fn(&ResourceSum) -> u128| {
-        let sum: u128 = seeds.iter().map(|run| resource(of(&run.host.blame_phases_ns))).sum();
-        sum / seeds.len() as u128
-    };
-    ResourceSum {
-        gc: mean(|phase| phase.gc),
-        queue: mean(|phase| phase.queue),
-        flash: mean(|phase| phase.flash),
-        bus: mean(|phase| phase.bus),
-        link: mean(|phase| phase.link),
-        rebuild: mean(|phase| phase.rebuild),
-    }
-}
-
-/// Who waited for a member, a mean over the seeds.
-fn gc_waits(seeds: &[Report], member: usize) -> GcWaitsReport {
-    let of = || seeds.iter().filter_map(|run| run.devices.get(member)).map(|device| device.gc_waits);
-    GcWaitsReport {
-        requests: of().map(|waits| waits.requests).sum::<u64>() / seeds.len() as u64,
-        ns: of().map(|waits| waits.ns).sum::<u128>() / seeds.len() as u128,
-    }
-}
-
 /// What happened inside the dies, a mean of each count over the seeds; of queues the longest of all.
 fn inside(seeds: &[Report]) -> InsideReport {
     let n = seeds.len() as f64;
     let of = || seeds.iter().map(|run| &run.array.inside);
     let count = |sum: u64| (sum as f64 / n).round() as u64;
-    let pairing = |of_type: fn(&PairingReport) -> Pairing| {
-        let all = of().filter_map(|inside| inside.pairing.as_ref()).map(of_type);
-        let sum = all.fold(Pairing::default(), |sum, one| sum.plus(&one));
-        Pairing {
-            offered: count(sum.offered),
-            matched: count(sum.matched),
-            none_waiting: count(sum.none_waiting),
-            other_offset: count(sum.other_offset),
-            not_ready: count(sum.not_ready),
-            needs_read: count(sum.needs_read),
-            skipped: count(sum.skipped),
-        }
-    };
     let depths = || of().map(|inside| inside.queue_depth_at_gc);
     let met = |of_kind: fn(&MetGcReport) -> MetReport| {
         let all = || of().filter_map(|inside| inside.met_gc.as_ref()).map(of_kind);
@@ -254,14 +153,8 @@ fn inside(seeds: &[Report]) -> InsideReport {
         MetReport { count: count(all().map(|met| met.count).sum()), mean_ns }
     };
     InsideReport {
-        pairing: seeds[0].array.inside.pairing.is_some().then(|| PairingReport {
-            reads: pairing(|pairing| pairing.reads),
-            writes: pairing(|pairing| pairing.writes),
-        }),
-        merged_reads: count(of().map(|inside| inside.merged_reads).sum()),
-        superseded_moves: count(of().map(|inside| inside.superseded_moves).sum()),
-        preemptions: count(of().map(|inside| inside.preemptions).sum()),
-        suspends: count(of().map(|inside| inside.suspends).sum()),
+        pairing: mean_if_any(seeds, |run| run.array.inside.pairing.as_ref()),
+        counts: Counters::mean(of().map(|inside| &inside.counts)),
         queue_depth_at_gc: QueueDepthReport {
             mean: depths().map(|depth| depth.mean).sum::<Option<f64>>().map(|sum| sum / n),
             max: depths().filter_map(|depth| depth.max).max(),

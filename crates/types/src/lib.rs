@@ -4,7 +4,7 @@
 //! exception is [`units`], which reads and prints quantities such as `25us` or `4KiB`, because policies' own keys
 //! and the scenario file must read them alike.
 
-mod counters;
+pub mod counters;
 mod divisor;
 mod levels;
 mod own_keys;
@@ -16,12 +16,19 @@ mod time;
 pub mod units;
 mod wall_clock;
 
-pub use counters::{DeviceCounters, Estimates, Met, MetGc, Noted, Pairing, QueueDepth};
+pub use counters::array::{
+    BitmapCounters, CacheCounters, LogCounters, NvramCounters, ReadCounters, RedundancyCounters,
+};
+pub use counters::device::{
+    DeviceCounters, Estimates, InsideCounters, Met, MetGc, Noted, Pairing, QueueDepth,
+};
+pub use counters::{Combine, Combines, Counter, Counters, Number};
 pub use divisor::Divisor;
 pub use levels::Levels;
 pub use plane::PlaneWork;
 pub use request::{
-    Blame, Completion, Deadlines, GcWait, HostRequest, IoCause, Operation, ParityPages, Phase, RequestBlame,
+    Blame, Completion, Counts, Deadlines, GcWait, HostRequest, IoCause, Operation, ParityPages, Phase,
+    Programmed, RequestBlame,
 };
 pub use time::{SimDuration, SimTime};
 pub use wall_clock::{DAY_NS, WallClock, format_utc, midnight_utc_ns};

@@ -81,9 +81,82 @@ pub enum IoCause {
     Background = 5,
 }
 
+/// Whose write amplification counts bytes that are programmed for a cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// That of the array and that of the drive; written by the host or the array.
+    Written,
+    /// Both, but nobody wrote them: the drive programs them besides.
+    Added,
+    /// That of the drive only, to which the array writes like a host.
+    OfDrive,
+    /// Neither.
+    Apart,
+}
+
+/// What flash is programmed for, as reports tell it.
+#[derive(Debug)]
+pub struct Programmed {
+    /// Its key in `flash_bytes`.
+    pub name: &'static str,
+    /// The cause; `None` for the rest of a page that a write covers in part, whatever the cause of the write.
+    pub cause: Option<IoCause>,
+    /// Who counts it.
+    pub counts: Counts,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+impl Programmed {
+    const fn of(
+        name: &'static str,
+        cause: Option<IoCause>,
+        counts: Counts,
+        meaning: &'static str,
+    ) -> Programmed {
+        Programmed { name, cause, counts, meaning }
+    }
+}
+
 impl IoCause {
     /// Number of causes: the length of a table indexed by cause.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = IoCause::TABLE.len() - 1;
+
+    /// Everything that flash is programmed for, in the order of the report. A new cause is a line here and a variant above.
+    pub const TABLE: [Programmed; 7] = [
+        Programmed::of("host", Some(IoCause::Host), Counts::Written, "the host's data, with all copies"),
+        Programmed::of("padding", None, Counts::Added, "rests of pages that a write covers in part"),
+        Programmed::of("parity", Some(IoCause::Parity), Counts::Written, "parity"),
+        Programmed::of(
+            "logs",
+            Some(IoCause::Log),
+            Counts::Written,
+            "the journal, the partial parity log and the write-intent bitmap",
+        ),
+        Programmed::of(
+            "collection",
+            Some(IoCause::Gc),
+            Counts::Added,
+            "valid pages moved by garbage collection",
+        ),
+        Programmed::of(
+            "background",
+            Some(IoCause::Background),
+            Counts::OfDrive,
+            "rebuild, copying to a spare, resync and scrub",
+        ),
+        Programmed::of("metadata", Some(IoCause::Metadata), Counts::Apart, "summary pages of blocks"),
+    ];
+
+    /// A list by cause of these numbers, in the order of the variants; zeros of all further causes.
+    pub const fn by<const N: usize>(numbers: [u64; N]) -> [u64; IoCause::COUNT] {
+        let (mut all, mut cause) = ([0; IoCause::COUNT], 0);
+        while cause < N {
+            all[cause] = numbers[cause];
+            cause += 1;
+        }
+        all
+    }
 }
 
 /// Which pages of a member operation are the array's own, parity or another: page `p`, counted from 0, is if
@@ -157,27 +230,26 @@ pub struct Blame {
 }
 
 impl Blame {
+    /// No time at all.
+    pub const NONE: Blame =
+        Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
+
     /// Sum of all parts: the time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
         self.service + self.transfer + self.queue_host + self.queue_gc + self.queue_rebuild + self.link
     }
 
-    /// What is not waiting for garbage collection, nor for background work of the array.
-    #[inline]
-    pub const fn without_gc_and_rebuild(&self) -> u64 {
-        self.total() - self.queue_gc - self.queue_rebuild
-    }
-
     /// Adds `other` part by part.
     #[inline]
     pub fn add(&mut self, other: &Blame) {
-        self.service += other.service;
-        self.transfer += other.transfer;
-        self.queue_host += other.queue_host;
-        self.queue_gc += other.queue_gc;
-        self.queue_rebuild += other.queue_rebuild;
-        self.link += other.link;
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link } = other;
+        self.service += service;
+        self.transfer += transfer;
+        self.queue_host += queue_host;
+        self.queue_gc += queue_gc;
+        self.queue_rebuild += queue_rebuild;
+        self.link += link;
     }
 }
 
@@ -198,6 +270,7 @@ pub enum Phase {
 ///
 /// Charged along the chain of operations that ends in the one that finished last.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RequestBlame {
     /// Operations on the host's own data.
     pub data: Blame,
@@ -208,24 +281,43 @@ pub struct RequestBlame {
     /// Waiting for a stripe that another request is changing.
     pub stripe_wait: u64,
     /// From arrival until the host submitted it again, because the array had lost power.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub restart: u64,
     /// In the array, waiting until a member or the controller has room for one more operation.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub depth_wait: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
-fn is_zero(ns: &u64) -> bool {
-    *ns == 0
+    /// Waiting until the array's log has room.
+    pub log_wait: u64,
 }
 
 impl RequestBlame {
+    /// No time at all.
+    pub const NONE: RequestBlame = RequestBlame {
+        data: Blame::NONE,
+        parity: Blame::NONE,
+        reconstruct: Blame::NONE,
+        stripe_wait: 0,
+        restart: 0,
+        depth_wait: 0,
+        log_wait: 0,
+    };
+
     /// Sum of all parts: the response time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        let phases = self.data.total() + self.parity.total() + self.reconstruct.total();
-        phases + self.stripe_wait + self.restart + self.depth_wait
+        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait, log_wait } = self;
+        let phases = data.total() + parity.total() + reconstruct.total();
+        phases + *stripe_wait + *restart + *depth_wait + *log_wait
+    }
+
+    /// Adds `other` part by part.
+    pub fn add(&mut self, other: &RequestBlame) {
+        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait, log_wait } = other;
+        self.data.add(data);
+        self.parity.add(parity);
+        self.reconstruct.add(reconstruct);
+        self.stripe_wait += stripe_wait;
+        self.restart += restart;
+        self.depth_wait += depth_wait;
+        self.log_wait += log_wait;
     }
 
     /// Adds the time of an operation that belongs to `phase`.

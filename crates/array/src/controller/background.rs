@@ -30,67 +30,45 @@ use crate::planner::Transaction;
 /// A spare that has everything but what goes back from NVRAM is looked at again after this time.
 const SWITCH_PAUSE: SimDuration = SimDuration::from_us(50);
 
-/// What the array's own work has done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct BackgroundCounters {
-    /// Bytes of replacements that have been built. Unit: bytes of a member.
-    pub rebuilt_bytes: Bytes,
-    /// Time during which a replacement was being built. Unit: ns.
-    pub rebuild_ns: u64,
-    /// Bytes that have been compared. Unit: bytes of a member.
-    pub scrubbed_bytes: Bytes,
-    /// Time during which that went on. Unit: ns.
-    pub scrub_ns: u64,
-    /// Replacements that are complete.
-    pub rebuilds: u64,
-    /// Bytes of members that have been copied to spares. Unit: bytes of a member.
-    pub copied_bytes: Bytes,
-    /// Time during which that went on. Unit: ns.
-    pub copy_ns: u64,
-    /// Members copied as a whole.
-    pub copies: u64,
-    /// Bytes that were gone through after losses of power. Unit: bytes of a member.
-    pub resynced_bytes: Bytes,
-    /// Time during which that went on. Unit: ns.
-    pub resync_ns: u64,
-    /// Times that all was gone through.
-    pub resyncs: u64,
-    /// Rows, or pages where there is no parity, that were written anew because power was lost while they were written.
-    pub resynced_rows: u64,
-    /// Pages written anew because they could not be read.
-    pub rewritten_pages: u64,
-    /// Share of the last replacement's bytes that are built, in 1/2^32: see [`BackgroundCounters::share_built`].
-    built: u64,
-    /// The same of the last member that was copied.
-    copied: u64,
-    /// The same of the last resync.
-    synced: u64,
+harmonia_types::counters! {
+    /// What the array's own work has done.
+    pub struct BackgroundCounters {
+        /// Bytes of replacements that have been built.
+        pub rebuilt_bytes: Bytes = Sum, "bytes of a member";
+        /// Time during which a replacement was being built.
+        pub rebuild_ns: u64 = Sum, "ns";
+        /// Bytes that have been compared.
+        pub scrubbed_bytes: Bytes = Sum, "bytes of a member";
+        /// Time during which that went on.
+        pub scrub_ns: u64 = Sum, "ns";
+        /// Replacements that are complete.
+        pub rebuilds: u64 = Sum, "count";
+        /// Bytes of members that have been copied to spares.
+        pub copied_bytes: Bytes = Sum, "bytes of a member";
+        /// Time during which that went on.
+        pub copy_ns: u64 = Sum, "ns";
+        /// Members copied as a whole.
+        pub copies: u64 = Sum, "count";
+        /// Bytes that were gone through after losses of power.
+        pub resynced_bytes: Bytes = Sum, "bytes of a member";
+        /// Time during which that went on.
+        pub resync_ns: u64 = Sum, "ns";
+        /// Times that all was gone through.
+        pub resyncs: u64 = Sum, "count";
+        /// Rows, or pages where there is no parity, that were written anew because power was lost while they were written.
+        pub resynced_rows: u64 = Sum, "rows";
+        /// Pages written anew because they could not be read.
+        pub rewritten_pages: u64 = Sum, "pages";
+        /// Share of the last replacement's bytes that are built: see [`BackgroundCounters::share_built`].
+        built: u64 = Latest, "1/2^32";
+        /// The same of the last member that was copied.
+        copied: u64 = Latest, "1/2^32";
+        /// The same of the last resync.
+        synced: u64 = Latest, "1/2^32";
+    }
 }
 
 impl BackgroundCounters {
-    /// What was counted after `start`.
-    pub fn since(&self, start: &BackgroundCounters) -> BackgroundCounters {
-        BackgroundCounters {
-            rebuilt_bytes: self.rebuilt_bytes - start.rebuilt_bytes,
-            rebuild_ns: self.rebuild_ns - start.rebuild_ns,
-            scrubbed_bytes: self.scrubbed_bytes - start.scrubbed_bytes,
-            scrub_ns: self.scrub_ns - start.scrub_ns,
-            rebuilds: self.rebuilds - start.rebuilds,
-            copied_bytes: self.copied_bytes - start.copied_bytes,
-            copy_ns: self.copy_ns - start.copy_ns,
-            copies: self.copies - start.copies,
-            copied: self.copied,
-            resynced_bytes: self.resynced_bytes - start.resynced_bytes,
-            resync_ns: self.resync_ns - start.resync_ns,
-            resyncs: self.resyncs - start.resyncs,
-            resynced_rows: self.resynced_rows - start.resynced_rows,
-            rewritten_pages: self.rewritten_pages - start.rewritten_pages,
-            built: self.built,
-            synced: self.synced,
-        }
-    }
-
     /// How much of the last member is copied, 0..=1.
     pub fn share_copied(&self) -> f64 {
         self.copied as f64 / (1u64 << 32) as f64

@@ -23,41 +23,12 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase, SimDuration, SimTime};
+use harmonia_types::{BitmapCounters, Bytes, DeviceId, Operation, ParityPages, Phase, SimDuration, SimTime};
 
 use crate::config::{ArrayConfig, WriteHole, bitmap_block};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
 use crate::planner::{Plan, PlannedOperation, Transaction};
-
-/// What a bitmap has cost, and what it was good for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct BitmapCounters {
-    /// Times that blocks were written, each to all members.
-    pub writes: u64,
-    /// Pages written to members for that. Unit: pages.
-    pub pages: u64,
-    /// Parts of requests that waited until a bit was set.
-    pub waits: u64,
-    /// Bits that were cleared on the members.
-    pub cleared: u64,
-    /// Chunks that had to be gone through after losses of power.
-    pub dirty_chunks: u64,
-}
-
-impl BitmapCounters {
-    /// What was counted after `start`.
-    pub fn since(&self, start: &BitmapCounters) -> BitmapCounters {
-        BitmapCounters {
-            writes: self.writes - start.writes,
-            pages: self.pages - start.pages,
-            waits: self.waits - start.waits,
-            cleared: self.cleared - start.cleared,
-            dirty_chunks: self.dirty_chunks - start.dirty_chunks,
-        }
-    }
-}
 
 /// A bit in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -171,7 +142,7 @@ impl Bitmap {
             waiting: VecDeque::new(),
             is_due: false,
             has_pass: false,
-            counters: BitmapCounters::default(),
+            counters: BitmapCounters { chunk_bytes: chunk, ..BitmapCounters::default() },
         }
     }
 

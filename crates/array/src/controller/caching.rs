@@ -31,7 +31,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Operation, RequestBlame, SimTime};
+use harmonia_types::{CacheCounters, Operation, RequestBlame, SimTime};
 
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
@@ -42,38 +42,6 @@ use crate::config::StripeCacheConfig;
 use crate::layout::Layout;
 use crate::planner::{Kind, Plan, PlannedOperation, Refusal, Rows, Transaction};
 use crate::stripe_cache::StripeCache;
-
-/// What the stripe cache did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct CacheCounters {
-    /// Units of rows that writes did not have to read first. Unit: rows of a member.
-    pub hits: u64,
-    /// Writes that joined another one.
-    pub merged: u64,
-    /// Rows that became full stripes by merging.
-    pub rows_filled: u64,
-    /// Writes that were put off because others read first.
-    pub delays: u64,
-    /// Writes that waited for entries.
-    pub entry_waits: u64,
-    /// Most entries that were in use at a time since the run began.
-    pub high_water: u64,
-}
-
-impl CacheCounters {
-    /// What was counted after `start`.
-    pub fn since(&self, start: &CacheCounters) -> CacheCounters {
-        CacheCounters {
-            hits: self.hits - start.hits,
-            merged: self.merged - start.merged,
-            rows_filled: self.rows_filled - start.rows_filled,
-            delays: self.delays - start.delays,
-            entry_waits: self.entry_waits - start.entry_waits,
-            high_water: self.high_water,
-        }
-    }
-}
 
 /// How far a write has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +105,7 @@ impl Caching {
                 is_short: false,
                 delayed: Vec::new(),
                 reading: 0,
-                counters: CacheCounters::default(),
+                counters: CacheCounters { entries: config.entries.into(), ..CacheCounters::default() },
             })
         })
     }
@@ -187,12 +155,7 @@ impl Chain {
     /// This chain and what came after it.
     fn followed_by(&self, rest: &Chain) -> Chain {
         let mut whole = *rest;
-        whole.blame.data.add(&self.blame.data);
-        whole.blame.parity.add(&self.blame.parity);
-        whole.blame.reconstruct.add(&self.blame.reconstruct);
-        whole.blame.stripe_wait += self.blame.stripe_wait;
-        whole.blame.restart += self.blame.restart;
-        whole.blame.depth_wait += self.blame.depth_wait;
+        whole.blame.add(&self.blame);
         if self.gc_wait.map(|wait| wait.ns) > rest.gc_wait.map(|wait| wait.ns) {
             whole.gc_wait = self.gc_wait;
         }

@@ -19,7 +19,7 @@
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{Device, SubCompletion};
-use harmonia_types::{Bytes, DeviceId, Operation, SimTime};
+use harmonia_types::{Bytes, Counters, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
 use super::copying::Copying;

@@ -28,7 +28,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase, SimTime};
+use harmonia_types::{Bytes, DeviceId, LogCounters, Operation, ParityPages, Phase, SimTime};
 
 use crate::config::{ArrayConfig, WriteHole};
 use crate::health::{Condition, Health};
@@ -43,38 +43,6 @@ const BLOCK: Bytes = 4096;
 const DESCRIBED: u64 = 203;
 /// Stripes that one header of the partial parity log describes.
 const ENTRIES: u64 = 148;
-
-/// What the log has cost, and what it was good for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct LogCounters {
-    /// Transactions that were logged.
-    pub entries: u64,
-    /// Pages written to the log. Unit: pages.
-    pub pages: u64,
-    /// Transactions that waited because the log was full.
-    pub full_waits: u64,
-    /// Rows that were made right again after power losses.
-    pub replayed_rows: u64,
-    /// Pages written to members for that. Unit: pages.
-    pub replayed_pages: u64,
-    /// Time from a power loss until that was done. Unit: ns.
-    pub replay_ns: u64,
-}
-
-impl LogCounters {
-    /// What was counted after `start`.
-    pub fn since(&self, start: &LogCounters) -> LogCounters {
-        LogCounters {
-            entries: self.entries - start.entries,
-            pages: self.pages - start.pages,
-            full_waits: self.full_waits - start.full_waits,
-            replayed_rows: self.replayed_rows - start.replayed_rows,
-            replayed_pages: self.replayed_pages - start.replayed_pages,
-            replay_ns: self.replay_ns - start.replay_ns,
-        }
-    }
-}
 
 /// A range of bytes that is written around and around. Positions count on and on.
 #[derive(Debug, Clone, Default)]
@@ -329,9 +297,9 @@ impl Log {
                 if first < log.length {
                     entry.log.push(PlannedOperation { length: log.length - first, ..log });
                 }
-                self.counters.pages += log.length / self.page;
+                self.counters.log_pages += log.length / self.page;
             }
-            self.counters.entries += 1;
+            self.counters.log_writes += 1;
         }
         let has_room = !entry.taken.is_empty();
         self.entries.insert(number, entry);

@@ -1,9 +1,9 @@
 //! Writing the log before the members, and writing again what it says; the table is in `log`.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, Operation, SimTime};
+use harmonia_types::{Blame, LogCounters, Operation, SimTime};
 
-use super::log::{Entry, Log, LogCounters, UNLOGGED, is_logged};
+use super::log::{Entry, Log, UNLOGGED, is_logged};
 use super::messages::Message;
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
@@ -145,7 +145,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             log.waiting.pop_front();
             running.state.has_room();
             self.waiting -= 1;
-            running.end.blame.parity.queue_host += now.saturating_since(running.end.finish).0;
+            running.end.blame.log_wait += now.saturating_since(running.end.finish).0;
             running.end.finish = running.end.finish.max(now);
             self.agenda.push(now, Message::NextStep(first));
         }

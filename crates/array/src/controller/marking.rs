@@ -5,9 +5,9 @@
 //! time is that of parity.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Bytes, Operation, SimTime};
+use harmonia_types::{BitmapCounters, Bytes, Operation, SimTime};
 
-use super::bitmap::{BitmapCounters, Mark};
+use super::bitmap::Mark;
 use super::messages::Message;
 use super::payload::Payload;
 use super::states::Purpose;
@@ -57,7 +57,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         (bitmap.since, bitmap.has_met_gc) = (now, false);
         while let Some(waiter) = bitmap.waiting.pop_front() {
             let before = &mut self.transactions[waiter].before;
-            before.blame.parity.queue_host += (now - before.finish).0;
+            before.blame.log_wait += (now - before.finish).0;
             before.finish = now;
             bitmap.let_go.push(waiter);
         }
@@ -93,14 +93,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let running = &mut self.transactions[waiter];
             let before = &mut running.before;
             if before.finish == since {
-                before.blame.parity.add(&chain.blame.parity);
-                before.blame.depth_wait += chain.blame.depth_wait;
+                before.blame.add(&chain.blame);
                 if chain.gc_wait.map(|wait| wait.ns) > before.gc_wait.map(|wait| wait.ns) {
                     before.gc_wait = chain.gc_wait;
                 }
             } else {
                 // It came later, and waited for what others had begun.
-                before.blame.parity.queue_host += (now - before.finish).0;
+                before.blame.log_wait += (now - before.finish).0;
             }
             before.finish = now;
             if let Some(request) = running.purpose.request() {

@@ -72,39 +72,23 @@ pub(super) enum Message {
     Pass,
 }
 
-/// Messages sent so far.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct MessageCounters {
-    /// Soft-threshold notices (PARTICIPATE_GGC) delivered.
-    pub soft_notices: u64,
-    /// Hard-threshold notices delivered.
-    pub hard_notices: u64,
-    /// Forced collections ordered (FORCE_GC).
-    pub forced: u64,
-    /// Status queries.
-    pub queries: u64,
-    /// Holds.
-    pub holds: u64,
-    /// Releases.
-    pub releases: u64,
-    /// Windows to collect in.
-    pub windows: u64,
-}
-
-impl MessageCounters {
-    /// The counts since `earlier`.
-    #[must_use]
-    pub fn since(&self, earlier: &MessageCounters) -> MessageCounters {
-        MessageCounters {
-            soft_notices: self.soft_notices - earlier.soft_notices,
-            hard_notices: self.hard_notices - earlier.hard_notices,
-            forced: self.forced - earlier.forced,
-            queries: self.queries - earlier.queries,
-            holds: self.holds - earlier.holds,
-            releases: self.releases - earlier.releases,
-            windows: self.windows - earlier.windows,
-        }
+harmonia_types::counters! {
+    /// Messages sent so far; keys of the report's `array.coordination`.
+    pub struct MessageCounters {
+        /// Soft-threshold notices (PARTICIPATE_GGC) delivered.
+        pub soft_notices: u64 = Sum, "count";
+        /// Hard-threshold notices delivered.
+        pub hard_notices: u64 = Sum, "count";
+        /// Forced collections ordered (FORCE_GC).
+        pub forced: u64 = Sum, "count";
+        /// Status queries.
+        pub queries: u64 = Sum, "count";
+        /// Holds.
+        pub holds: u64 = Sum, "count";
+        /// Releases.
+        pub releases: u64 = Sum, "count";
+        /// Windows to collect in.
+        pub windows: u64 = Sum, "count";
     }
 }
 

@@ -38,8 +38,6 @@ mod background;
 mod bitmap;
 mod caching;
 mod copying;
-#[cfg(test)]
-mod counted;
 mod depth;
 mod failure;
 mod horizon;
@@ -70,19 +68,20 @@ use harmonia_engine::{EventQueue, SlotQueue};
 use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
-use harmonia_types::{Bytes, Completion, Deadlines, DeviceId, SimDuration, SimTime, WallClock};
+use harmonia_types::{
+    BitmapCounters, Bytes, CacheCounters, Completion, Deadlines, DeviceId, LogCounters, NvramCounters,
+    ReadCounters, RedundancyCounters, SimDuration, SimTime, WallClock,
+};
 
 use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
-use crate::planner::{self, Dodge, LossCounters, Plan, Planner, PlannerCounters, ReadCounters, Transaction};
+use crate::planner::{self, Dodge, LossCounters, Plan, Planner, Transaction};
 use ahead::Ahead;
 use background::Background;
 pub use background::BackgroundCounters;
 use bitmap::Bitmap;
-pub use bitmap::BitmapCounters;
-pub use caching::CacheCounters;
 use caching::Caching;
 use depth::Depth;
 use failure::Failures;
@@ -90,14 +89,12 @@ pub use failure::{Mishap, MishapKind};
 use link::SharedLink;
 use locks::RowLocks;
 use log::Log;
-pub use log::LogCounters;
 use lookahead::Lookahead;
 use looking::Sight;
 use members::Members;
 use messages::Message;
 pub use messages::MessageCounters;
 use nvram::Nvram;
-pub use nvram::NvramCounters;
 use payload::{NoPayload, Payload};
 use requests::{RequestState, WaitingFlush};
 use tidying::Tidying;
@@ -230,51 +227,25 @@ pub struct Parts<C> {
     pub payload: C,
 }
 
-/// What an array with redundancy has counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct ArrayCounters {
-    /// Transactions that waited for rows which another one held.
-    pub row_waits: u64,
-    /// What the planner counted.
-    pub planner: PlannerCounters,
-    /// Reads around members that collect.
-    pub reads: ReadCounters,
-    /// Writes parked in NVRAM.
-    pub nvram: NvramCounters,
-    /// What failures have cost.
-    pub losses: LossCounters,
-    /// Pages that members could not read.
-    pub unreadable_pages: u64,
-    /// What the stripe cache did.
-    pub cache: CacheCounters,
-    /// What a log has cost.
-    pub log: LogCounters,
-    /// What a write-intent bitmap has cost.
-    pub bitmap: BitmapCounters,
-}
-
-impl ArrayCounters {
-    /// What was counted after `start`.
-    pub fn since(&self, start: &ArrayCounters) -> ArrayCounters {
-        let (now, then) = (&self.planner, &start.planner);
-        ArrayCounters {
-            row_waits: self.row_waits - start.row_waits,
-            planner: PlannerCounters {
-                rows_read_modify_write: now.rows_read_modify_write - then.rows_read_modify_write,
-                rows_reconstruct_write: now.rows_reconstruct_write - then.rows_reconstruct_write,
-                rows_full: now.rows_full - then.rows_full,
-                pre_read_bytes: now.pre_read_bytes - then.pre_read_bytes,
-                trims_ignored_bytes: now.trims_ignored_bytes - then.trims_ignored_bytes,
-            },
-            reads: self.reads.since(&start.reads),
-            nvram: self.nvram.since(&start.nvram),
-            losses: self.losses.since(&start.losses),
-            unreadable_pages: self.unreadable_pages - start.unreadable_pages,
-            cache: self.cache.since(&start.cache),
-            log: self.log.since(&start.log),
-            bitmap: self.bitmap.since(&start.bitmap),
-        }
+harmonia_types::counters! {
+    /// What an array with redundancy has counted.
+    pub struct ArrayCounters {
+        /// What parity makes of writes.
+        pub redundancy: RedundancyCounters;
+        /// Reads around members that collect.
+        pub reads: ReadCounters;
+        /// Writes parked in NVRAM.
+        pub nvram: NvramCounters;
+        /// What failures have cost.
+        pub losses: LossCounters;
+        /// Pages that members could not read.
+        pub unreadable_pages: u64 = Sum, "pages";
+        /// What the stripe cache did.
+        pub cache: CacheCounters;
+        /// What a log has cost.
+        pub log: LogCounters;
+        /// What a write-intent bitmap has cost.
+        pub bitmap: BitmapCounters;
     }
 }
 
@@ -764,8 +735,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub fn counters(&self) -> ArrayCounters {
         let (hedges, hedges_won) = (self.hedges, self.hedges_won);
         ArrayCounters {
-            row_waits: self.row_waits,
-            planner: self.planner.counters(),
+            redundancy: RedundancyCounters { stripe_waits: self.row_waits, ..self.planner.counters() },
             reads: ReadCounters { hedges, hedges_won, ..self.planner.read_counters() },
             nvram: self.nvram.as_ref().map_or_else(NvramCounters::default, |nvram| nvram.counters()),
             losses: self.losses(),

@@ -16,43 +16,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::{Bytes, DeviceId, SimTime};
-
-/// What parking has done.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct NvramCounters {
-    /// Room. Unit: pages.
-    pub capacity_pages: u64,
-    /// Page writes that were parked.
-    pub parked_pages: u64,
-    /// Most pages parked at one time since the run began.
-    pub high_water_pages: u64,
-    /// Operations that found no room and waited for their member.
-    pub full_waits: u64,
-    /// Pages written back to their members.
-    pub destaged_pages: u64,
-    /// Pages overwritten while they were parked.
-    pub superseded_pages: u64,
-    /// Pages that were parked for members that failed, and were given up.
-    pub given_up_pages: u64,
-    /// Pages parked now.
-    pub pages_left: u64,
-}
-
-impl NvramCounters {
-    /// What was counted after `start`; the room, the high-water mark and what is left are as of now.
-    pub fn since(&self, start: &NvramCounters) -> NvramCounters {
-        NvramCounters {
-            parked_pages: self.parked_pages - start.parked_pages,
-            full_waits: self.full_waits - start.full_waits,
-            destaged_pages: self.destaged_pages - start.destaged_pages,
-            superseded_pages: self.superseded_pages - start.superseded_pages,
-            given_up_pages: self.given_up_pages - start.given_up_pages,
-            ..*self
-        }
-    }
-}
+use harmonia_types::{Bytes, DeviceId, NvramCounters, SimTime};
 
 /// Pages that are written back at the same time to one member.
 const DEPTH: u64 = 32;
@@ -95,7 +59,7 @@ pub(super) type Run = (u64, u64);
 impl Nvram {
     /// Room for so many bytes, in whole pages.
     pub fn new(capacity: Bytes, page: Bytes, members: usize) -> Self {
-        let counters = NvramCounters { capacity_pages: capacity / page, ..NvramCounters::default() };
+        let counters = NvramCounters { size_bytes: capacity, ..NvramCounters::default() };
         let members = (0..members).map(|_| Parked::default()).collect();
         Nvram { page, clock: 0, members, refused: Vec::new(), counters }
     }
@@ -126,7 +90,7 @@ impl Nvram {
         let parked = &mut self.members[device.index()].pages;
         let again = parked.range(first..first + count).count() as u64;
         let counters = &mut self.counters;
-        if counters.pages_left + count - again > counters.capacity_pages {
+        if counters.pages_left + count - again > counters.size_bytes / self.page {
             counters.full_waits += 1;
             return false;
         }
@@ -136,7 +100,7 @@ impl Nvram {
         counters.pages_left += count - again;
         counters.parked_pages += count;
         counters.superseded_pages += again;
-        counters.high_water_pages = counters.high_water_pages.max(counters.pages_left);
+        counters.high_water_bytes = counters.high_water_bytes.max(counters.pages_left * self.page);
         true
     }
 
@@ -168,6 +132,11 @@ impl Nvram {
         let alike =
             (first..first + count).take_while(|&page| is_here(page, is_part(page)) == here).count() as u64;
         (((first + alike) * self.page).min(end) - offset, here)
+    }
+
+    /// A read is answered from here.
+    pub fn answers(&mut self, offset: Bytes, length: Bytes) {
+        self.counters.answered_pages += self.run(offset, length).1;
     }
 
     /// The whole pages of a range of bytes.
@@ -283,7 +252,7 @@ impl Nvram {
     pub fn audit(&self) {
         let parked: usize = self.members.iter().map(|member| member.pages.len()).sum();
         assert_eq!(parked as u64, self.counters.pages_left, "pages parked");
-        assert!(self.counters.high_water_pages <= self.counters.capacity_pages, "NVRAM above its cap");
+        assert!(self.counters.high_water_bytes <= self.counters.size_bytes, "NVRAM above its cap");
     }
 }
 
@@ -309,7 +278,7 @@ mod tests {
         assert!(park(&mut nvram, 9, 2), "one of them is parked");
         assert!(!nvram.park(A, 20 * 4096, 100), "part of a page that is not parked");
         let counters = nvram.counters();
-        assert_eq!((counters.pages_left, counters.high_water_pages, counters.full_waits), (4, 4, 1));
+        assert_eq!((counters.pages_left, counters.high_water_bytes, counters.full_waits), (4, 4 * 4096, 1));
         assert_eq!((counters.parked_pages, counters.superseded_pages), (5, 1));
         nvram.audit();
     }

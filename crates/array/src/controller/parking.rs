@@ -72,8 +72,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if operation.operation == Operation::Write {
             let is_parked = self.park_pages(parent, &operation, token);
             debug_assert!(is_parked, "there is room for what is parked");
-        } else if self.payload.is_active() {
-            self.payload.finds_parked(&operation, token);
+        } else {
+            if self.payload.is_active() {
+                self.payload.finds_parked(&operation, token);
+            }
+            if let Some(nvram) = self.nvram.as_deref_mut() {
+                nvram.answers(operation.offset, operation.length);
+            }
         }
         self.agenda.push(now, Message::Served(token));
     }

@@ -183,7 +183,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn is_lost_to_spare(&self, operation: &PlannedOperation) -> bool {
         let end = operation.offset + operation.length;
         operation.operation == Operation::Read
-            && matches!(self.health.of(operation.device), Condition::Partial(built) if built < end)
+            && matches!(self.health().of(operation.device), Condition::Partial(built) if built < end)
     }
 
     /// A read of a request was given to its member: when another transaction may begin to find out the same.

@@ -19,7 +19,7 @@
 //!
 //! All of it is one step under the lock of the rows: nobody changes a row between two reads of it.
 
-use harmonia_types::{Bytes, DeviceId, Operation, Phase, SimDuration};
+use harmonia_types::{Bytes, DeviceId, Operation, Phase, ReadCounters, SimDuration};
 
 use super::missing::Missing;
 use super::{LossCounters, Plan, PlannedOperation, View};
@@ -75,41 +75,6 @@ pub(super) enum Wanted {
     Units(u16, u16),
     /// What this member holds. It collects, even where the controller cannot see it, or is missing.
     Member(DeviceId),
-}
-
-/// What reading around members has cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct ReadCounters {
-    /// Pages of the host that were rebuilt from other members. Unit: pages.
-    pub rebuilt_pages: u64,
-    /// Pages read for that which the host did not ask for. Unit: pages.
-    pub extra_pages: u64,
-    /// Rows that reads looked at, by how many of their members collected: none, one, two, three and more. Unit: rows.
-    pub rows_busy: [u64; 4],
-    /// Pages of the host that waited for a member all the same, because too many collected or waiting was shorter.
-    /// Unit: pages.
-    pub waited_pages: u64,
-    /// Reads begun a second time because the first had not answered.
-    pub hedges: u64,
-    /// Those that answered first.
-    pub hedges_won: u64,
-}
-
-impl ReadCounters {
-    /// What was counted after `start`.
-    pub fn since(&self, start: &ReadCounters) -> ReadCounters {
-        let mut rows_busy = self.rows_busy;
-        rows_busy.iter_mut().zip(start.rows_busy).for_each(|(now, then)| *now -= then);
-        ReadCounters {
-            rebuilt_pages: self.rebuilt_pages - start.rebuilt_pages,
-            extra_pages: self.extra_pages - start.extra_pages,
-            rows_busy,
-            waited_pages: self.waited_pages - start.waited_pages,
-            hedges: self.hedges - start.hedges,
-            hedges_won: self.hedges_won - start.hedges_won,
-        }
-    }
 }
 
 /// How members are avoided: the rule, and what its arithmetic needs.
@@ -204,7 +169,7 @@ impl Around {
         if rule.avoid.is_some() {
             let busy = self.wanted.iter().chain(&self.extra).chain(&self.parities);
             let collecting = busy.filter(|entry| entry.0 > SimDuration::ZERO).count();
-            counters.rows_busy[collecting.min(3)] += (to - from) / rule.row;
+            counters.rows_by_busy_members[collecting.min(3)] += (to - from) / rule.row;
         }
         let lost = if can_rebuild { self.choose(pages) } else { 0 };
         let counters = &mut self.counters;

@@ -30,13 +30,13 @@ mod tests;
 use std::collections::BTreeSet;
 
 use harmonia_types::registry::{Entry, no_keys};
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, SimDuration, SimTime};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, Phase, ReadCounters, SimDuration, SimTime};
 
 use super::missing::{Missing, Unreadable};
 use super::resync::Unsynced;
 use super::{
-    Answer, Build, Dodge, Kind, LossCounters, Plan, PlannedOperation, Planner, ReadCounters, Refusal,
-    Restores, Resyncs, Rows, Tag, Transaction, View, flush, join, waits_or_parks,
+    Answer, Build, Dodge, Kind, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Resyncs,
+    Rows, Tag, Transaction, View, flush, join, waits_or_parks,
 };
 use crate::layout::{Layout, Mirrored};
 
@@ -160,7 +160,7 @@ impl MirroredPlanner {
                         if avoids {
                             let pages = length.div_ceil(*page);
                             let collecting = places.filter(|place| left(place, length).is_some()).count();
-                            counters.rows_busy[collecting.min(3)] += pages;
+                            counters.rows_by_busy_members[collecting.min(3)] += pages;
                             counters.waited_pages += if left(&place, length).is_some() { pages } else { 0 };
                         }
                         planned[place.0.index()] += length;

@@ -5,7 +5,7 @@
 //! page as far as [`Health`] goes, so it is noted here until the transaction is done. Nobody else holds its rows meanwhile,
 //! so their first one names it.
 
-use harmonia_types::{Bytes, DeviceId};
+use harmonia_types::{Bytes, Counters, DeviceId};
 
 use super::{LossCounters, PlannedOperation, Rows, Transaction, View};
 use crate::health::{Condition, Health};

@@ -39,7 +39,9 @@ use std::collections::BTreeSet;
 
 use dyn_clone::DynClone;
 use harmonia_types::registry::{Entry, Registry};
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{
+    Bytes, DeviceId, HostRequest, Operation, ReadCounters, RedundancyCounters, SimDuration, SimTime,
+};
 
 use crate::config::{Avoid, DegradedWrites, Reads, SmallWrite};
 use crate::delivered::Delivered;
@@ -49,7 +51,6 @@ pub use crate::placing::{Migration, Placing};
 pub use crate::rows::Rows;
 use crate::schemes::gaftl;
 use crate::stripe_cache::StripeCache;
-pub use around::ReadCounters;
 pub use plan::Plan;
 pub(crate) use plan::{flush, join};
 pub use transaction::{Answer, Kind, PlannedOperation, Refusal, Tag, Transaction};
@@ -119,8 +120,8 @@ pub trait Planner: Send + DynClone {
     }
 
     /// What it has counted since the run began.
-    fn counters(&self) -> PlannerCounters {
-        PlannerCounters::default()
+    fn counters(&self) -> RedundancyCounters {
+        RedundancyCounters::default()
     }
 
     /// What reads around members that collect have cost since the run began.
@@ -310,56 +311,19 @@ impl View<'_> {
     }
 }
 
-/// What a parity planner counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct PlannerCounters {
-    /// Rows whose parity was made from old data and old parity.
-    pub rows_read_modify_write: u64,
-    /// Rows whose parity was made from the units that were not written.
-    pub rows_reconstruct_write: u64,
-    /// Rows written as a whole.
-    pub rows_full: u64,
-    /// Bytes read so that parity could be made.
-    pub pre_read_bytes: Bytes,
-    /// Bytes of discards that covered a stripe in part and were ignored.
-    pub trims_ignored_bytes: Bytes,
-}
-
-/// What failures have cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[cfg_attr(test, derive(serde::Serialize, serde::Deserialize))]
-pub struct LossCounters {
-    /// Pages of the host read without the member that held them, because it failed or could not read them. Unit: pages.
-    pub rebuilt_pages: u64,
-    /// Pages read for that which the host did not ask for. Unit: pages.
-    pub extra_pages: u64,
-    /// Pages of the host that could not be read, because too many members are gone. Unit: pages.
-    pub unread_pages: u64,
-    /// Pages of the host that no member could take. Unit: pages.
-    pub unwritten_pages: u64,
-    /// Pages that could not be rebuilt, because what they are made of could not be read. Unit: pages.
-    pub lost_pages: u64,
-}
-
-impl LossCounters {
-    pub(crate) fn add(&mut self, other: &LossCounters) {
-        self.rebuilt_pages += other.rebuilt_pages;
-        self.extra_pages += other.extra_pages;
-        self.unread_pages += other.unread_pages;
-        self.unwritten_pages += other.unwritten_pages;
-        self.lost_pages += other.lost_pages;
-    }
-
-    /// What was counted after `start`.
-    pub fn since(&self, start: &LossCounters) -> LossCounters {
-        LossCounters {
-            rebuilt_pages: self.rebuilt_pages - start.rebuilt_pages,
-            extra_pages: self.extra_pages - start.extra_pages,
-            unread_pages: self.unread_pages - start.unread_pages,
-            unwritten_pages: self.unwritten_pages - start.unwritten_pages,
-            lost_pages: self.lost_pages - start.lost_pages,
-        }
+harmonia_types::counters! {
+    /// What failures have cost.
+    pub struct LossCounters {
+        /// Pages of the host read without the member that held them, because it failed or could not read them.
+        pub rebuilt_pages: u64 = Sum, "pages";
+        /// Pages read for that which the host did not ask for.
+        pub extra_pages: u64 = Sum, "pages";
+        /// Pages of the host that could not be read, because too many members are gone.
+        pub unread_pages: u64 = Sum, "pages";
+        /// Pages of the host that no member could take.
+        pub unwritten_pages: u64 = Sum, "pages";
+        /// Pages that could not be rebuilt, because what they are made of could not be read.
+        pub lost_pages: u64 = Sum, "pages";
     }
 }
 

@@ -45,14 +45,17 @@ mod tests;
 use std::collections::BTreeSet;
 
 use harmonia_types::registry::{Entry, no_keys};
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimDuration, SimTime};
+use harmonia_types::{
+    Bytes, Counters, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters, RedundancyCounters,
+    SimDuration, SimTime,
+};
 
 use super::around::{Around, Members, Piece, Rule, Wanted};
 use super::missing::{Counted, Missing, Unreadable};
 use super::resync::{Blind, Unsynced};
 use super::{
-    Answer, Build, Dodge, Kind, LossCounters, Parameters, Plan, PlannedOperation, Planner, PlannerCounters,
-    ReadCounters, Refusal, Restores, Resyncs, Rows, Tag, Transaction, UsesCache, View, flush, waits_or_parks,
+    Answer, Build, Dodge, Kind, LossCounters, Parameters, Plan, PlannedOperation, Planner, Refusal, Restores,
+    Resyncs, Rows, Tag, Transaction, UsesCache, View, flush, waits_or_parks,
 };
 use crate::config::{Avoid, Reads, SmallWrite};
 use crate::layout::{Layout, Parity, Unit};
@@ -71,7 +74,7 @@ pub struct ParityPlanner {
     page: Bytes,
     data_units: u16,
     parities: u16,
-    counters: PlannerCounters,
+    counters: RedundancyCounters,
     dodge: Dodge,
     /// Where reads avoid members, or are hedged, or members may fail.
     around: Option<Box<Around>>,
@@ -124,7 +127,7 @@ impl ParityPlanner {
             parities: layout.parities(),
             whole: whole.clone(),
             layout,
-            counters: PlannerCounters::default(),
+            counters: RedundancyCounters::default(),
             dodge: Dodge::default(),
             around: None,
             scratch: Plan::default(),
@@ -191,7 +194,7 @@ impl ParityPlanner {
             into[before..].iter_mut().for_each(Transaction::read_around);
         } else {
             if let Some(around) = self.around.as_mut().filter(|_| avoids) {
-                around.counters.rows_busy[0] += length.div_ceil(self.row);
+                around.counters.rows_by_busy_members[0] += length.div_ceil(self.row);
             }
             into.push(plain);
         }
@@ -735,7 +738,7 @@ impl Planner for ParityPlanner {
         (is_host_read && !is_unsynced).then(|| self.without(operation))
     }
 
-    fn counters(&self) -> PlannerCounters {
+    fn counters(&self) -> RedundancyCounters {
         self.counters
     }
 

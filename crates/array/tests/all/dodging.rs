@@ -123,7 +123,7 @@ fn a_page_of_a_member_that_collects_is_rebuilt_from_the_others() {
     assert_eq!((done[0].blame.reconstruct.total(), done[0].met_gc), (45_000, false));
     let reads = array.counters().reads;
     assert_eq!((reads.rebuilt_pages, reads.extra_pages, reads.waited_pages), (1, 2, 0));
-    assert_eq!(reads.rows_busy, [0, 1, 0, 0]);
+    assert_eq!(reads.rows_by_busy_members, [0, 1, 0, 0]);
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn of_two_members_that_collect_the_one_that_is_done_first_is_waited_for() {
     assert_eq!(done[1].finish, us(1590));
     let reads = array.counters().reads;
     assert_eq!((reads.rebuilt_pages, reads.waited_pages), (1, 1));
-    assert_eq!(reads.rows_busy[3], 0, "two members are two");
+    assert_eq!(reads.rows_by_busy_members[3], 0, "two members are two");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn parity_is_made_in_the_way_that_waits_least() {
         let mut array = Stage::new(RAID5, 4, forces).build();
         submit(&mut array, 0, us(10), Operation::Write, 0, 1);
         let done = finish(&mut array);
-        (done[0].finish, array.counters().planner)
+        (done[0].finish, array.counters().redundancy)
     };
     let (at, counters) = written(&[]);
     assert_eq!((at, counters.rows_reconstruct_write), (us(10 + 45 + 220), 1), "a tie: md's rule");
@@ -243,8 +243,9 @@ fn a_write_to_a_member_that_collects_is_parked_and_goes_back() {
     assert_eq!((done[2].finish, done[3].finish), (us(620), us(840)));
     assert_eq!(done[4].finish, us(1720), "no room: it waits for member 1 until 1.5 ms");
     let nvram = array.counters().nvram;
-    assert_eq!((nvram.high_water_pages, nvram.parked_pages, nvram.superseded_pages), (2, 3, 1));
+    assert_eq!((nvram.high_water_bytes, nvram.parked_pages, nvram.superseded_pages), (2 * PAGE, 3, 1));
     assert_eq!((nvram.destaged_pages, nvram.pages_left, nvram.full_waits), (2, 0, 1));
+    assert_eq!(nvram.answered_pages, 1, "the read");
 }
 
 /// Reserves member 1 at 10 us, forces it when it is drained, and returns it 1 ms after that.

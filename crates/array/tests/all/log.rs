@@ -9,12 +9,13 @@
 use crate::common::{PAGE, all_filled, drain, filled, level, one_die, request, us};
 use harmonia_array::layout::Layout;
 use harmonia_array::{
-    Array, ArrayConfig, Befalls, Fault, Faults, Level, LogCounters, MemberConfig, Rebuild, SmallWrite, When,
-    WriteHole,
+    Array, ArrayConfig, Befalls, Fault, Faults, Level, MemberConfig, Rebuild, SmallWrite, When, WriteHole,
 };
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_types::{Blame, Completion, DeviceId, HostRequest, IoCause, Operation, RequestBlame, SimTime};
+use harmonia_types::{
+    Blame, Completion, DeviceId, HostRequest, IoCause, LogCounters, Operation, RequestBlame, SimTime,
+};
 
 const RAID5: Level = Level::Raid5(harmonia_array::layout::Rotation::LeftSymmetric);
 const RAID6: Level = Level::Raid6(harmonia_array::layout::Rotation::LeftSymmetric);
@@ -80,14 +81,14 @@ fn a_journal_takes_data_and_parity_and_a_block_that_describes_them() {
     let (data, parity) = ((1, 0), (0, 1));
     let (small, counters) = cost(&config, 0, 1);
     assert_eq!(small, [data, none, none, parity, (0, 1 + 1 + 1)]);
-    assert_eq!((counters.entries, counters.pages), (1, 3));
+    assert_eq!((counters.log_writes, counters.log_pages), (1, 3));
     assert_eq!(cost(&config, 0, 2).0, [data, data, none, parity, (0, 1 + 2 + 1)]);
     assert_eq!(cost(&config, 0, 3).0, [data, data, data, parity, (0, 1 + 3 + 1)]);
     // Two whole stripes are one transaction.
     assert_eq!(cost(&config, 0, 6).0, [(2, 0), (2, 0), (1, 1), (1, 1), (0, 1 + 6 + 2)]);
     // A whole stripe and a page of the next are two.
     let (both, counters) = cost(&config, 0, 4);
-    assert_eq!((both[4], counters.entries, counters.pages), ((0, 5 + 3), 2, 8));
+    assert_eq!((both[4], counters.log_writes, counters.log_pages), ((0, 5 + 3), 2, 8));
 }
 
 #[test]
@@ -113,15 +114,15 @@ fn a_partial_parity_log_takes_a_header_and_the_sum_of_what_is_not_written() {
     let (none, data) = ((0, 0), (1, 0));
     let (small, counters) = cost(&config, 0, 1);
     assert_eq!(small, [data, none, none, (0, 1 + 1 + 1)], "header, partial parity, parity");
-    assert_eq!((counters.entries, counters.pages), (1, 2));
+    assert_eq!((counters.log_writes, counters.log_pages), (1, 2));
     assert_eq!(cost(&config, 0, 2).0, [data, data, none, (0, 1 + 2)]);
     assert_eq!(cost(&config, 3, 1).0[2], (0, 1 + 2), "parity of stripe 1 is on member 2");
     // A stripe that is written as a whole: nothing but the header.
     let (full, counters) = cost(&config, 0, 3);
-    assert_eq!((full, counters.pages), (vec![data, data, data, (0, 1 + 1)], 1));
+    assert_eq!((full, counters.log_pages), (vec![data, data, data, (0, 1 + 1)], 1));
     // Four of them: a header on each member.
     let (full, counters) = cost(&config, 0, 12);
-    assert_eq!((full, counters.pages), (vec![(3, 1 + 1); 4], 4));
+    assert_eq!((full, counters.log_pages), (vec![(3, 1 + 1); 4], 4));
 }
 
 /// Units of four pages: rows 1 and 2 of unit 0, both in one header.
@@ -129,14 +130,14 @@ fn a_partial_parity_log_takes_a_header_and_the_sum_of_what_is_not_written() {
 fn rows_of_one_transaction_share_a_header() {
     let config = config(RAID5, 4, 4 * PAGE, PPL);
     let (cost, counters) = cost(&config, 1, 2);
-    assert_eq!((cost[3], counters.pages), ((0, 2 + 3), 3));
+    assert_eq!((cost[3], counters.log_pages), ((0, 2 + 3), 3));
 }
 
 /// Four members: whole stripes take turns with their parity, so each member's header has an entry for one in four.
 #[test]
 fn a_header_has_148_entries() {
     let config = config(RAID5, 4, PAGE, PPL);
-    let pages = |stripes: u64| cost(&config, 0, 3 * stripes).1.pages;
+    let pages = |stripes: u64| cost(&config, 0, 3 * stripes).1.log_pages;
     assert_eq!([pages(4 * 148), pages(4 * 148 + 1), pages(4 * 149)], [4, 5, 8]);
 }
 
@@ -179,7 +180,7 @@ fn the_host_waits_for_the_log_between_reading_and_writing() {
     assert!((writes.total() + 1..=2 * writes.total()).contains(&log), "{log}");
 }
 
-/// A log for two writes at a time: the third waits until the first is done, and its wait is parity's.
+/// A log for two writes at a time: the third waits until the first is done, and its wait is for the log.
 #[test]
 fn a_full_log_makes_writers_wait() {
     let config = config(RAID5, 4, PAGE, WriteHole::Journal(10 * PAGE));
@@ -189,8 +190,8 @@ fn a_full_log_makes_writers_wait() {
     let done = run(&mut array, &writes);
     assert_eq!(array.log_counters().full_waits, 2);
     assert_eq!(array.transactions_under_way(), 0);
-    let waited = |id: usize| done[id].blame.parity.queue_host;
-    assert!(waited(2) > waited(1), "{:?}", [0, 1, 2, 3].map(waited));
+    let waited = |id: usize| done[id].blame.log_wait;
+    assert!(waited(2) > 0 && waited(0) + waited(1) == 0, "{:?}", [0, 1, 2, 3].map(waited));
     assert!(done[2].finish > done[0].finish, "it began when the first had ended");
 }
 
@@ -199,7 +200,7 @@ fn a_full_log_makes_writers_wait() {
 fn a_write_larger_than_the_journal_goes_through_it_in_parts() {
     let config = config(RAID5, 4, PAGE, WriteHole::Journal(10 * PAGE));
     let (cost, counters) = cost(&config, 0, 30);
-    assert_eq!((counters.entries, counters.pages, cost[4]), (10, 50, (0, 50)));
+    assert_eq!((counters.log_writes, counters.log_pages, cost[4]), (10, 50, (0, 50)));
     assert_eq!(cost[..4].iter().map(|pages| pages.0 + pages.1).sum::<u64>(), 40);
 }
 
@@ -213,7 +214,7 @@ fn a_journal_wraps_around() {
         run(&mut array, &[request(id, now, Operation::Write, id % 7 * PAGE, PAGE)]);
     }
     let journal = array.every_device()[4];
-    assert_eq!((array.log_counters().pages, journal.ftl().tally().data_programs()), (60, 60));
+    assert_eq!((array.log_counters().log_pages, journal.ftl().tally().data_programs()), (60, 60));
     let mapped = (0..64).filter(|&lpn| journal.ftl().lookup(0, lpn).is_some());
     assert_eq!(mapped.collect::<Vec<u32>>(), (0..11).collect::<Vec<u32>>());
 }
@@ -275,16 +276,16 @@ fn the_area_of_a_log_is_taken_from_the_end_of_each_member() {
         .collect();
     assert_eq!(run(&mut array, &writes).len(), 400);
     let counters = array.log_counters();
-    assert!(counters.entries >= 400 && counters.pages > counters.entries, "{counters:?}");
+    assert!(counters.log_writes >= 400 && counters.log_pages > counters.log_writes, "{counters:?}");
     let stripe = |page: u64| page / 3;
     let rows = |write: &HostRequest| {
         stripe((write.offset + write.length) / PAGE - 1) - stripe(write.offset / PAGE) + 1
     };
     let written: u64 = writes.iter().map(|write| write.length / PAGE + rows(write)).sum();
-    assert_eq!(pages(&array) - before, written + counters.pages);
+    assert_eq!(pages(&array) - before, written + counters.log_pages);
     let logs =
         array.every_device().iter().map(|device| device.counters().programmed(IoCause::Log)).sum::<u64>();
-    assert_eq!(logs, counters.pages, "logs are programmed as what they are");
+    assert_eq!(logs, counters.log_pages, "logs are programmed as what they are");
 }
 
 /// Layouts without parity have no rows to be torn, and RAID-6 cannot be rebuilt from one partial parity.

@@ -230,7 +230,7 @@ impl Scene {
             intervals.entry(device.0).or_default().push((from, to));
         }
         let counters = array.devices().iter().map(Device::counters).collect();
-        Outcome { completions, counters, intervals, row_waits: array.counters().row_waits }
+        Outcome { completions, counters, intervals, row_waits: array.counters().redundancy.stripe_waits }
     }
 }
 

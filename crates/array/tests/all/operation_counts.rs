@@ -251,7 +251,7 @@ fn any_write_costs_what_mds_rule_says_row_by_row() {
             assert_eq!(cost, case.expected(offset, length), "{case:?}: {offset}+{length}");
             pre_reads += sum(&cost)[1];
         }
-        let counters = array.counters().planner;
+        let counters = array.counters().redundancy;
         assert_eq!(counters.pre_read_bytes, pre_reads * PAGE, "{case:?}");
     }
 }
@@ -381,7 +381,10 @@ fn full_stripes_program_every_page_once() {
             }
             assert_eq!(cost, case.expected(first * case.stripe(), count * case.stripe()), "{case:?}");
         }
-        assert_eq!(array.counters().planner.rows_full, (1 + stripes + members + 2 * members + 1) * unit_rows);
+        assert_eq!(
+            array.counters().redundancy.rows_full,
+            (1 + stripes + members + 2 * members + 1) * unit_rows
+        );
     }
 }
 

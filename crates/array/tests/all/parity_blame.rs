@@ -154,7 +154,7 @@ fn a_write_of_the_same_row_waits_for_the_stripe() {
     assert_eq!((done[1].finish, done[1].blame), (us(1_765 + 265), blame));
     assert_eq!(done[1].gc_wait, None, "it waited for the stripe, not for a collection itself");
     assert_eq!(done[2].finish, us(465), "another row, and no member that collects");
-    assert_eq!(array.counters().row_waits, 1);
+    assert_eq!(array.counters().redundancy.stripe_waits, 1);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_discard_takes_the_rows_it_covers() {
     // The second covers stripe 1, and is in a member's queue behind the write's first read.
     assert_eq!((done[1].finish, done[2].finish), (us(10), us(45)));
     assert_eq!((done[3].finish, done[3].blame.stripe_wait), (us(265), 235_000));
-    assert_eq!(array.counters().planner.trims_ignored_bytes, 3 * PAGE);
+    assert_eq!(array.counters().redundancy.trims_ignored_bytes, 3 * PAGE);
     for (member, left) in array.devices().iter().zip([14, 14, 14]) {
         assert_eq!(member.ftl().live_pages(0), left, "two of sixteen stripes are gone");
     }

@@ -87,8 +87,8 @@ fn two_writes_that_wait_for_one_row_become_one() {
     assert_eq!(done[1].blame, RequestBlame { stripe_wait: 255_000, ..blame });
     assert_eq!(done[2].blame, RequestBlame { stripe_wait: 245_000, ..blame });
     let counters = cached.counters();
-    assert_eq!((counters.cache.merged, counters.cache.hits, counters.row_waits), (1, 1, 2));
-    assert_eq!(counters.planner.rows_read_modify_write, 2, "of the three writes two are one");
+    assert_eq!((counters.cache.merged, counters.cache.hits, counters.redundancy.stripe_waits), (1, 1, 2));
+    assert_eq!(counters.redundancy.rows_read_modify_write, 2, "of the three writes two are one");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn sequential_units_become_a_full_stripe_without_pre_reads() {
     let mut cached = array(16, SmallWrite::Fewest);
     let done = run(&mut cached, &requests);
     let counters = cached.counters();
-    assert_eq!((counters.planner.rows_full, counters.cache.rows_filled, counters.cache.merged), (1, 1, 3));
+    assert_eq!((counters.redundancy.rows_full, counters.cache.rows_filled, counters.cache.merged), (1, 1, 3));
     assert_eq!(pages(&cached), (2, 2 + 5), "only the first write has read");
     assert_eq!(counters.cache.delays, 1);
     // The last of them makes it full, and it goes at once: behind the first one's reads at those members that have some.
@@ -150,7 +150,7 @@ fn kept_units_cost_nothing_when_the_way_is_chosen() {
     assert_eq!(pages(&cached), (1, 4));
     run(&mut cached, &[write(1, 1_000, 3, 1)]);
     assert_eq!(pages(&cached), (1, 6), "a read-modify-write would read two, and a reconstruct-write three");
-    assert_eq!(cached.counters().planner.rows_reconstruct_write, 2, "a tie goes to reconstruct-write");
+    assert_eq!(cached.counters().redundancy.rows_reconstruct_write, 2, "a tie goes to reconstruct-write");
 }
 
 /// The one entry goes from one row to another, in the order of arrival.

@@ -245,18 +245,9 @@ fn at_rest<P: Probe, C: Payload>(array: &mut Array<P, C>) {
 }
 
 /// What a read and a write take by themselves.
-const READS: Blame =
-    Blame { service: 25_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
-const WRITES: Blame =
-    Blame { service: 200_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
-const NOTHING: RequestBlame = RequestBlame {
-    data: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
-    parity: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
-    reconstruct: Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 },
-    stripe_wait: 0,
-    restart: 0,
-    depth_wait: 0,
-};
+const READS: Blame = Blame { service: 25_000, transfer: 20_000, ..Blame::NONE };
+const WRITES: Blame = Blame { service: 200_000, transfer: 20_000, ..Blame::NONE };
+const NOTHING: RequestBlame = RequestBlame::NONE;
 
 // -------------------------------------------------------------------------------------------- steps and barriers
 
@@ -714,7 +705,7 @@ fn a_new_plan_takes_rows_when_the_old_one_is_out_of_the_way() {
     assert_eq!(log.lock().unwrap().planned, [(us(90), 0), (us(100), 1), (us(530), 1), (us(575), 2)]);
     let programs = array.devices()[2].counters().programs;
     assert_eq!(programs, stage(Script::default()).devices()[2].counters().programs, "it was dropped");
-    assert_eq!(array.counters().row_waits, 2);
+    assert_eq!(array.counters().redundancy.stripe_waits, 2);
     at_rest(&mut array);
 }
 
@@ -843,7 +834,7 @@ fn whoever_comes_first_has_its_rows_first() {
     assert_eq!(done.blame, RequestBlame { data: WRITES, stripe_wait: 217_000, ..NOTHING });
     let done = done_at(&mut array, us(485), 2);
     assert_eq!(done.blame, RequestBlame { data: READS, stripe_wait: 433_000, ..NOTHING });
-    assert_eq!(array.counters().row_waits, 3);
+    assert_eq!(array.counters().redundancy.stripe_waits, 3);
     at_rest(&mut array);
 }
 

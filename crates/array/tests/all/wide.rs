@@ -97,7 +97,7 @@ fn a_small_write_costs_the_same_on_any_number_of_members() {
                     request(id, us(id * apart), Operation::Write, (id * stripe + id % 3) * PAGE, PAGE)
                 });
                 let cost = cost(&mut array, writes);
-                assert_eq!(array.counters().row_waits, 0);
+                assert_eq!(array.counters().redundancy.stripe_waits, 0);
                 cost
             };
             let (few, many) = (per_request(8), per_request(WIDE));

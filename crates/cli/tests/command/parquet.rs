@@ -5,6 +5,7 @@ use std::process::Stdio;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use harmonia_metrics::{Comparison, Report};
+use harmonia_types::Counters;
 
 use super::*;
 
@@ -33,22 +34,10 @@ fn agree(report: &Report, requests: &[BTreeMap<String, String>], intervals: &[BT
     assert_eq!((of("read"), of("write")), (report.host.read_requests, report.host.write_requests));
     assert_eq!(sum("length"), report.host.bytes_read + report.host.bytes_written);
     let blame = &report.host.blame_ns;
-    for (column, part) in [
-        ("service_ns", blame.service),
-        ("transfer_ns", blame.transfer),
-        ("queue_host_ns", blame.queue_host),
-        ("queue_gc_ns", blame.queue_gc),
-        ("parity_ns", blame.parity),
-        ("reconstruct_ns", blame.reconstruct),
-        ("link_ns", blame.link),
-        ("stripe_wait_ns", blame.stripe_wait),
-        ("queue_rebuild_ns", blame.queue_rebuild),
-        ("restart_ns", blame.restart),
-        ("depth_wait_ns", blame.depth_wait),
-        ("response_ns", blame.total()),
-    ] {
-        assert_eq!(u128::from(sum(column)), part, "{column}");
+    for (part, ns) in blame.values() {
+        assert_eq!(u128::from(sum(part.column)), ns, "{}", part.column);
     }
+    assert_eq!(u128::from(sum("response_ns")), blame.total());
     let affected = requests.iter().filter(|row| row["gc_affected"] == "true").count() as u64;
     let response = &report.host.response_ns;
     assert_eq!(affected, response.gc_affected_read.count + response.gc_affected_write.count);

@@ -3,7 +3,7 @@
 //! Counters are read when the first request of a batch arrives, so batch k has the work that was done between the arrivals
 //! of its first request and of the next batch's first. Lengths double as those of [`Batches`](super::Batches) do.
 
-use harmonia_types::DeviceCounters;
+use harmonia_types::{DeviceCounters, IoCause};
 
 use super::{BatchReport, MOST, SHORTEST_LOG2};
 use crate::flash_bytes::Flash;
@@ -25,7 +25,7 @@ impl Reading {
         Reading {
             erases: devices.map(|(counters, _)| counters.erases).sum(),
             programmed: bytes.of_array(),
-            host: bytes.host,
+            host: bytes[IoCause::Host],
             victims,
             moved,
         }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     fn reading(id: u64) -> DeviceCounters {
-        DeviceCounters { erases: id / 16, programs: [id, 2 * id, 0, 0, 0, 0], ..DeviceCounters::default() }
+        DeviceCounters { erases: id / 16, programs: IoCause::by([id, 2 * id]), ..DeviceCounters::default() }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 function hatch() {
   document.body.append(svg("svg", { width: 0, height: 0, style: "position:absolute", "aria-hidden": "true" }, svg("defs", {},
     svg("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-      svg("rect", { width: 7, height: 7, style: "fill: var(--part-4)" }),
+      svg("rect", { width: 7, height: 7, style: `fill: var(--part-${GC_PART})` }),
       svg("line", { x1: 0, x2: 0, y1: 0, y2: 7, style: "stroke: #5a3d00; stroke-width: 3" })))));
 }
 

@@ -26,8 +26,10 @@ class Reader {
   }
 }
 
-const PARTS = 11;
-const GC_PART = 4;
+const PARTS = data.parts.length;
+const partNamed = (name) => data.parts.findIndex((part) => part.name === name);
+const GC_PART = partNamed("GC queue");
+const REBUILD_PART = partNamed("rebuild wait");
 const decoded = new Map();
 
 // The recording of a run, or null if none was kept.

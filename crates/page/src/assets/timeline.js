@@ -237,8 +237,8 @@ function ailmentKeys(entry) {
   const occurs = (what) => data.runs.some((run) => run.recording?.ailing.some((span) => span.what === what));
   const keys = [
     ["failed", "SSD missing", svg("path", { d: "M0 12L10 2M6 12L16 2M12 12L22 2", stroke: "var(--ink)" })],
-    ["copying", "SSD being copied to a spare", svg("rect", { y: 0, width: 26, height: 4, fill: "var(--part-8)" })],
-    ["rebuilding", "SSD being rebuilt", svg("rect", { y: 8, width: 26, height: 4, fill: "var(--part-8)" })],
+    ["copying", "SSD being copied to a spare", svg("rect", { y: 0, width: 26, height: 4, fill: `var(--part-${REBUILD_PART})` })],
+    ["rebuilding", "SSD being rebuilt", svg("rect", { y: 8, width: 26, height: 4, fill: `var(--part-${REBUILD_PART})` })],
     ["slow", "slow SSD", svg("path", { d: "M0 10H26", stroke: "var(--ink)", "stroke-width": 4, "stroke-dasharray": "4 4" })],
   ];
   return keys.filter(([what]) => occurs(what)).map(([, text, shape]) => entry(text, shape));

@@ -52,7 +52,7 @@ class TimelinePicture {
   }
 
   paintNow() {
-    const pens = { ink: color("--ink"), soft: color("--soft"), line: color("--line"), gc: color("--gc"), plain: color("--plain"), band: color("--band"), beyond: color("--beyond"), paper: color("--paper"), raised: color("--raised"), rebuild: color("--part-8") };
+    const pens = { ink: color("--ink"), soft: color("--soft"), line: color("--line"), gc: color("--gc"), plain: color("--plain"), band: color("--band"), beyond: color("--beyond"), paper: color("--paper"), raised: color("--raised"), rebuild: color(`--part-${REBUILD_PART}`) };
     const context = this.canvas.getContext("2d");
     context.clearRect(0, 0, this.width, this.height);
     context.font = "12px system-ui, sans-serif";

@@ -4,12 +4,14 @@
 //! * `concepts`: the concept page, whose numbers and figures come from `runs`, drawn by `timeline` and `chart`; its section on
 //!   parity is `parity`, drawn by `rows` and `held`, and the one on failures `failing`;
 //! * `formats`: trace formats, from their registry;
-//! * `keys`: tables from `schema::keys` and the presets.
+//! * `keys`: tables from `schema::keys` and the presets;
+//! * `counters`: tables of counters and causes within other pages.
 //!
 //! A test (`tests/all/pages.rs`) fails when a committed page is stale.
 
 mod chart;
 pub(crate) mod concepts;
+mod counters;
 mod failing;
 mod formats;
 mod held;
@@ -63,6 +65,7 @@ pub fn pages(runs: &runs::Runs) -> Vec<(String, String)> {
     pages.push(("docs/scenario.md".into(), keys::scenario()));
     pages.push(("docs/presets.md".into(), keys::presets()));
     pages.push(("docs/traces.md".into(), formats::page()));
+    pages.extend(counters::pages());
     pages
 }
 

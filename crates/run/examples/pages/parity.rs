@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use harmonia_metrics::RedundancyReport;
 use harmonia_types::Blame;
+use harmonia_types::RedundancyCounters;
 use harmonia_types::units::format_bytes;
 
 use super::concepts::{ms, percent};
@@ -51,7 +51,7 @@ impl Cost {
     }
 }
 
-fn redundancy(runs: &Runs, label: &str) -> RedundancyReport {
+fn redundancy(runs: &Runs, label: &str) -> RedundancyCounters {
     runs.report(label).array.redundancy.unwrap_or_else(|| panic!("`{label}` has no parity"))
 }
 

@@ -72,7 +72,7 @@ fn as_long_as_the_deadline_is_in_time() {
 
 #[test]
 fn devices_are_told() {
-    let let_in = |sets: &[&str]| report(sets).array.inside.preemptions;
+    let let_in = |sets: &[&str]| report(sets).array.inside.counts.preemptions;
     let hurried = let_in(&["workload.deadline=100us", "ssd.gc.slack=1h"]);
     assert!(hurried > 50, "{hurried}: every deadline is too short, and goes before the device's own slack");
     // A write on the very page that is being moved goes first under any deadline: it makes the move needless.

@@ -8,7 +8,7 @@ use harmonia_metrics::judgement::{
 use harmonia_metrics::{AilingSpan, Ailment, FailuresReport, Happening, Observer, Report};
 use harmonia_run::{Observe, RunId, RunOptions, Unobserved, compare_seeds, run};
 use harmonia_scenario::{Scenario, Variant};
-use harmonia_types::{Completion, DeviceId, SimTime};
+use harmonia_types::{Completion, DeviceId, IoCause, SimTime};
 
 /// 2 s of load, of which the first tenth warms up.
 const TINY: &str = "name = \"t\"\nssd.preset = \"tiny-test\"\narray = { devices = 4, level = \"raid5\" }\n\
@@ -76,7 +76,10 @@ fn what_the_user_wrote_does_not_depend_on_how_many_members_take_it() {
         (measured..measured + measured / 100).contains(&written),
         "{written}, {measured} of them measured"
     );
-    assert!(report.array.flash_bytes.host < measured + measured / 2, "hardly anything is written twice");
+    assert!(
+        report.array.flash_bytes[IoCause::Host] < measured + measured / 2,
+        "hardly anything is written twice"
+    );
 }
 
 /// Nothing is missing while a member is copied, and the report tells copying from rebuilding.
@@ -169,12 +172,12 @@ fn nothing_is_counted_twice_or_left_out() {
     assert_eq!((devices.len(), report.members()), (5, 4));
     assert_eq!(devices.iter().map(|device| device.erases).sum::<u64>(), report.array.erases);
     assert_eq!(devices.iter().map(|device| device.gc_pages_moved).sum::<u64>(), report.array.gc_pages_moved);
-    let rebuilt = report.array.flash_bytes.background;
+    let rebuilt = report.array.flash_bytes[IoCause::Background];
     assert_eq!(
         devices.iter().map(|device| device.host_pages_written).sum::<u64>(),
         report.array.host_pages_written + rebuilt / 4_096
     );
-    assert!(rebuilt > 0 && devices[4].flash_bytes.background > 0, "what is rebuilt stands apart");
+    assert!(rebuilt > 0 && devices[4].flash_bytes[IoCause::Background] > 0, "what is rebuilt stands apart");
     assert!(devices[..4].iter().all(|device| !device.spare && device.in_place_of.is_none()));
     assert!(devices[4].spare && devices[4].in_place_of == Some(1));
     assert!(devices[1].erases < devices[0].erases, "it failed after a quarter of the run");

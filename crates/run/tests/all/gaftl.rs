@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use harmonia_metrics::Report;
 use harmonia_run::{RunOptions, Silent, Unobserved, run};
 use harmonia_scenario::Scenario;
+use harmonia_types::IoCause;
 
 const TINY: &str = "name = \"t\"\nssd.preset = \"tiny-test\"\nssd.gc.soft_threshold = \"hard+6\"\n\
     array = { devices = 4, level = \"raid5\", stripe_unit = \"8KiB\" }\n\
@@ -53,7 +54,7 @@ fn no_request_waits_for_collection_while_members_take_turns_and_slots_are_free()
         let report = report(&[&level, &seed, "array.free_stripes=16", GAFTL], true);
         let (met, counters) = met(&report);
         assert!(counters["grants"] > 10 && counters["displaced"] > 0, "{level} {seed}: {counters:?}");
-        assert_eq!(report.array.flash_bytes.background, 0, "bringing home is no rebuild");
+        assert_eq!(report.array.flash_bytes[IoCause::Background], 0, "bringing home is no rebuild");
         assert_eq!(counters["displaced"] > 0, counters["home_by_write"] + counters["home_in_idle"] > 0);
         if counters["hard_notices"] + counters["waits_full"] + counters["waits_several"] > 0 {
             // A member that is aged down to hard collects at once.

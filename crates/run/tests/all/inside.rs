@@ -106,7 +106,7 @@ fn places_sum_up_and_are_null_where_nothing_pairs() {
     let of_devices = report.devices.iter().filter_map(|device| device.inside.pairing);
     assert_eq!(of_devices.map(|pairing| pairing.reads.offered).sum::<u64>(), pairing.reads.offered);
     assert_eq!(simulated("blocking", &[], &Unobserved, false).array.inside.pairing, None);
-    assert!(simulated("preemptive", &[], &Unobserved, false).array.inside.preemptions > 0);
+    assert!(simulated("preemptive", &[], &Unobserved, false).array.inside.counts.preemptions > 0);
 }
 
 /// With one device a request is one operation, so the sums over planes are those of the host.

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use generator::runs::{Runs, run_all};
+use harmonia_metrics::{BlameSum, Part, SECTIONS};
 use harmonia_scenario::policies;
+use harmonia_types::{Counters, IoCause};
 
 static RUNS: LazyLock<Runs> = LazyLock::new(run_all);
 static PAGES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| generator::pages(&RUNS));
@@ -30,6 +32,22 @@ fn committed_pages_are_fresh() {
                 "nothing generates {path} any more: run `make docs` and commit it"
             );
         }
+    }
+}
+
+/// Whoever looks for a key of the report finds it, and whoever looks for a word of a table, too.
+#[test]
+fn every_counter_and_cause_is_explained() {
+    let page = |path: &str| std::fs::read_to_string(generator::root().join(path)).expect("a page");
+    let (files, glossary) = (page("docs/files.md"), page("docs/glossary.md"));
+    let counters = SECTIONS.iter().flat_map(|(_, declared)| declared.iter()).chain(BlameSum::TABLE);
+    let causes = IoCause::TABLE.iter().map(|of| of.name);
+    for name in counters.map(|counter| counter.name).chain(causes) {
+        assert!(files.contains(&format!("\n| `{name}` |")), "docs/files.md does not explain {name}");
+    }
+    for part in Part::all() {
+        let words = part.counter.words;
+        assert!(glossary.contains(&format!("\n- *{words}*: ")), "the glossary's blame has no {words}");
     }
 }
 

@@ -30,8 +30,8 @@ use harmonia_scenario::Scenario;
 use harmonia_scenario::policies::{Needs, needs};
 use harmonia_ssd::Order;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_types::DeviceId;
 use harmonia_types::registry::names;
+use harmonia_types::{DeviceId, IoCause};
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 
 /// `make swarm` and `make nightly` run more.
@@ -724,22 +724,26 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9, "shares of GC sum to 1: {shares:?}");
     let bytes = &array.flash_bytes;
     let page = scenario.array.page_size();
-    let own = (bytes.logs + bytes.background) / page;
+    let own = (bytes[IoCause::Log] + bytes[IoCause::Background]) / page;
     assert_eq!(
         array.flash_pages_programmed,
         array.host_pages_written + copies + array.gc_pages_moved + array.parity_pages_written + own,
         "programs are the sum over causes"
     );
-    let all = bytes.host + bytes.padding + bytes.parity + bytes.logs + bytes.collection;
+    let all = bytes[IoCause::Host]
+        + bytes[None]
+        + bytes[IoCause::Parity]
+        + bytes[IoCause::Log]
+        + bytes[IoCause::Gc];
     assert_eq!(array.flash_bytes_programmed, all, "{bytes:?}");
-    assert_eq!(array.flash_pages_programmed * page, all + bytes.background, "{bytes:?}");
+    assert_eq!(array.flash_pages_programmed * page, all + bytes[IoCause::Background], "{bytes:?}");
     let ratio = array.flash_bytes_programmed as f64 / array.host_bytes_written as f64;
     assert_eq!(array.write_amplification, (array.host_bytes_written > 0).then_some(ratio));
     let of_warmup =
         array.host_bytes_written.checked_sub(host.bytes_written).expect("what is measured counts");
     assert!(warmup > 0 || of_warmup == 0, "{of_warmup} bytes of no warm-up");
     let drives: u64 = report.devices.iter().map(|device| device.flash_bytes_programmed).sum();
-    assert_eq!(drives, all + bytes.background, "of all drives");
+    assert_eq!(drives, all + bytes[IoCause::Background], "of all drives");
     for device in &report.devices {
         let ratio = device.flash_bytes_programmed as f64 / device.host_bytes_written as f64;
         assert_eq!(device.write_amplification, (device.host_bytes_written > 0).then_some(ratio));

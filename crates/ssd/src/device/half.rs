@@ -129,7 +129,7 @@ impl<P: Probe> Device<P> {
     #[inline(always)]
     pub(super) fn take_page(&mut self, die: u32, unit: u32, victim: &Moving, page: u32) -> Part {
         // A page that is held although the next read is due was overwritten meanwhile.
-        self.counters.superseded += u64::from(victim.held.is_some());
+        self.counters.inside.superseded_moves += u64::from(victim.held.is_some());
         // A page that may leave its unit is read out before anybody knows where it goes.
         let far = self.rules.moves_directly || self.rules.global || {
             let plane = self.ftl.plane_of(unit, victim.block.0);

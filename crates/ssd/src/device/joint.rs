@@ -111,7 +111,7 @@ impl<P: Probe> Device<P> {
             assert!(op.kind == OpKind::Read && class == Class::Read || op.kind == OpKind::Write, "one type");
             let plane = place.map_or(0, |place| self.ftl.plane_of(op.unit, place.0));
             let part = if moving == Some(plane) {
-                self.counters.merged_reads += 1;
+                self.counters.inside.merged_reads += 1;
                 let transfers = !self.dies[die as usize].parts[0].transfers;
                 // Right behind the page it shares.
                 self.dies[die as usize]
@@ -282,7 +282,7 @@ impl<P: Probe> Device<P> {
     }
 
     fn suspend(&mut self, die: u32, remaining: SimDuration, cost: SimDuration, now: SimTime) {
-        self.counters.suspends += 1;
+        self.counters.inside.suspends += 1;
         let slot = &mut self.dies[die as usize];
         if slot.activity == Activity::Erase {
             slot.parts.clear();

@@ -10,7 +10,7 @@ use crate::block::BlockId;
 use crate::die::command::NO_OP;
 use crate::gc::schedule::{Class, DieQueues, HostToken, MultiPlane};
 use crate::probe::Probe;
-use harmonia_types::SimTime;
+use harmonia_types::{Counters, SimTime};
 pub use harmonia_types::{Pairing, QueueDepth};
 
 /// For each plane of a die, the blocks whose pages it may skip before any victim wins one.
@@ -111,7 +111,7 @@ impl<P: Probe> Device<P> {
             } += 1;
         }
         let counter = self.paired(class);
-        *counter = counter.plus(&pairing);
+        counter.add(&pairing);
     }
 
     fn paired(&mut self, class: Class) -> &mut Pairing {

@@ -54,7 +54,7 @@ impl<P: Probe> Device<P> {
         if !background {
             self.last_activity = now;
         }
-        self.counters.preemptions += u64::from(self.dies[die as usize].collection.job().is_some());
+        self.counters.inside.preemptions += u64::from(self.dies[die as usize].collection.job().is_some());
         let cycles = self.rules.timing.command.read;
         let takes_time = match op.kind {
             OpKind::Read if self.read_page(&op) => {

@@ -121,7 +121,7 @@ impl<P: Probe> Device<P> {
         };
         debug_assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
         let superseded = victim.is_some_and(|(_, victim)| victim.held.is_some());
-        self.counters.superseded += u64::from(superseded);
+        self.counters.inside.superseded_moves += u64::from(superseded);
         let timing = &self.rules.timing;
         let erase = Step::Array(timing.erase);
         self.dies[die as usize].begin(Activity::Erase, now).told(timing.command.erase).then(erase);

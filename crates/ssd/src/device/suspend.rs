@@ -40,7 +40,7 @@ impl<P: Probe> Device<P> {
         if self.read_to_let_in(die, now).is_none() {
             return false;
         }
-        self.counters.suspends += 1;
+        self.counters.inside.suspends += 1;
         self.dies[die as usize].suspend(remaining);
         self.watch_suspended(die, now + cost);
         self.note_suspended(die, now);

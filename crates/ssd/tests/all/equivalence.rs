@@ -148,5 +148,5 @@ fn with_slack_without_end_nobody_goes_between_the_steps() {
     let mut bench = Bench::aged(&config, &[]);
     bench.force(0).read(10, 1, 1, 1).read(500, 2, 2, 1).write(3_000, 3, 5, 1).collected();
     assert_eq!(bench.known.len(), 3);
-    assert_eq!(bench.device.counters().preemptions, 0);
+    assert_eq!(bench.device.counters().inside.preemptions, 0);
 }

@@ -79,7 +79,7 @@ fn the_first_queued_read_of_a_sibling_with_the_same_offset_joins_behind_the_coll
     bench.known_at(69_600, 4, 69_670, own_plane);
     let counters = counters(&mut bench);
     assert_eq!(counters.paired_reads, pairing([4, 2, 1, 1, 0]));
-    assert_eq!((counters.preemptions, counters.host_pages_read), (0, 4));
+    assert_eq!((counters.inside.preemptions, counters.host_pages_read), (0, 4));
     // Plane 0 is idle while plane 1's page goes over the bus; plane 1 works from array read to its own transfer.
     let busy = (67_000 - 2 * 300) + 2 * 1_600;
     assert_eq!((counters.gc_busy, counters.gc_plane_busy), (SimDuration(67_000), SimDuration(busy)));

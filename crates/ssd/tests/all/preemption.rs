@@ -68,7 +68,7 @@ fn the_host_goes_between_the_read_and_the_program_of_a_page_in_the_controller() 
     assert!(bench.read(1_299, 1, 12, 1).known_at(2_600, 1, 2_670, met(1, read_blame())).met_gc);
     assert_eq!(bench.collected(), [(0, 34_500)], "the rest comes 1,300 later");
     let counters = counters(&mut bench);
-    assert_eq!((counters.preemptions, counters.gc_busy), (1, SimDuration(33_200)));
+    assert_eq!((counters.inside.preemptions, counters.gc_busy), (1, SimDuration(33_200)));
     // At 1,300 the program has begun, and is not interrupted.
     let mut bench = far();
     bench.read(1_300, 1, 12, 1).known_at(7_900, 1, 7_970, met(5_300, read_blame()));
@@ -124,7 +124,7 @@ fn from_hard_on_nothing_goes_between() {
     bench.known_at(2_600, 1, 2_670, met(1_200, read_blame()));
     bench.read(3_000, 2, 12, 1);
     bench.known_at(29_200, 2, 29_270, met(24_900, read_blame()));
-    assert_eq!(bench.device.counters().preemptions, 1);
+    assert_eq!(bench.device.counters().inside.preemptions, 1);
     assert_eq!(bench.collected()[0], (0, 27_900), "and at 29,200, soft again, the next begins");
 }
 
@@ -141,13 +141,13 @@ fn an_erase_is_suspended_for_a_read() {
         assert!(done.met_gc);
         assert_eq!(bench.collected(), [(0, arrival + 1_700 + remaining + 50)]);
         let counters = counters(&mut bench);
-        assert_eq!((counters.suspends, counters.preemptions), (1, 1));
+        assert_eq!((counters.inside.suspends, counters.inside.preemptions), (1, 1));
         assert_eq!(counters.gc_busy, SimDuration(33_200 + 400 + 50), "both costs are collection's");
         assert_eq!(counters.gc_plane_busy, counters.gc_busy);
     }
     let mut bench = collecting(&suspending());
     assert!(!bench.read(33_200, 1, 12, 1).known_at(34_500, 1, 34_570, read_blame()).met_gc);
-    assert_eq!(counters(&mut bench).suspends, 0);
+    assert_eq!(counters(&mut bench).inside.suspends, 0);
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn nothing_is_suspended_for_a_write_or_where_the_part_cannot() {
     no_program.timing.suspend_program = None;
     let mut bench = collecting(&no_program);
     bench.read(2_000, 1, 12, 1).known_at(7_900, 1, 7_970, met(4_600, read_blame()));
-    assert_eq!(counters(&mut bench).suspends, 0);
+    assert_eq!(counters(&mut bench).inside.suspends, 0);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_program_is_suspended_once_its_array_works() {
     bench.read(1_600, 1, 12, 1).known_at(3_100, 1, 3_170, met(200, read_blame()));
     assert_eq!(bench.collected(), [(0, 33_200 + 200 + 1_300 + 50)]);
     let counters = counters(&mut bench);
-    assert_eq!((counters.suspends, counters.gc_busy), (1, SimDuration(33_450)));
+    assert_eq!((counters.inside.suspends, counters.gc_busy), (1, SimDuration(33_450)));
     // Its page is still on its way in: nobody asks again.
     let mut bench = collecting(&suspending());
     bench.read(1_599, 1, 12, 1).known_at(7_900, 1, 7_970, met(5_001, read_blame()));
@@ -186,7 +186,7 @@ fn reads_that_come_while_it_is_suspended_go_before_it_is_resumed_and_then_it_is_
     // Resumed at 4,400 with 5,050 to go; 600 later 4,450 are left.
     bench.read(5_000, 3, 14, 1).known_at(6_500, 3, 6_570, met(200, read_blame()));
     assert_eq!(bench.collected(), [(0, 6_500 + 4_450 + 50 + 26_600)]);
-    assert_eq!(counters(&mut bench).suspends, 2);
+    assert_eq!(counters(&mut bench).inside.suspends, 2);
 }
 
 #[test]
@@ -212,16 +212,16 @@ fn a_read_of_the_page_that_is_moved_next_is_answered_by_collections_own_read() {
     assert!(done.met_gc);
     assert_eq!(bench.collected(), [(0, 33_200)], "nobody waited");
     let merged = counters(&mut bench);
-    assert_eq!((merged.merged_reads, merged.host_pages_read, merged.preemptions), (1, 1, 0));
+    assert_eq!((merged.inside.merged_reads, merged.host_pages_read, merged.inside.preemptions), (1, 1, 0));
     assert_eq!(merged.gc_plane_busy, SimDuration(33_200), "one plane reads it once");
     // A page in the plane's register goes over the bus for the host alone.
     let mut bench = collecting(&preemptive(Copyback::Die));
     bench.read(5_999, 1, 3, 1).known_at(7_300, 1, 7_370, met(1, read_blame()));
-    assert_eq!((bench.collected(), counters(&mut bench).merged_reads), (vec![(0, 32_300)], 1));
+    assert_eq!((bench.collected(), counters(&mut bench).inside.merged_reads), (vec![(0, 32_300)], 1));
     // Once the read has begun, it is a read of its own, before the program.
     let mut bench = far();
     bench.read(6_600, 1, 3, 1).known_at(9_200, 1, 9_270, met(1_300, read_blame()));
-    assert_eq!((counters(&mut bench).merged_reads, counters(&mut bench).preemptions), (0, 1));
+    assert_eq!((counters(&mut bench).inside.merged_reads, counters(&mut bench).inside.preemptions), (0, 1));
 }
 
 #[test]
@@ -230,22 +230,22 @@ fn a_write_of_the_page_makes_its_move_needless() {
     let mut bench = far();
     bench.write(6_530, 1, 3, 1).known_at(11_900, 1, 11_900, write_blame());
     assert_eq!(bench.collected(), [(0, 31_900)]);
-    assert_eq!((moves(&mut bench), counters(&mut bench).superseded), (1, 0));
+    assert_eq!((moves(&mut bench), counters(&mut bench).inside.superseded_moves), (1, 0));
     // Between its read and its program: the read was for nothing.
     for arrival in [6_531, 7_830] {
         let mut bench = far();
         let blame = met(7_830 - arrival, write_blame());
         bench.write(arrival, 1, 3, 1).known_at(13_200, 1, 13_200, blame);
         assert_eq!(bench.collected(), [(0, 33_200)]);
-        assert_eq!((moves(&mut bench), counters(&mut bench).superseded), (1, 1));
+        assert_eq!((moves(&mut bench), counters(&mut bench).inside.superseded_moves), (1, 1));
     }
     // Later, or while the page lies in the register: it is moved first.
     let mut bench = far();
     bench.write(7_831, 1, 3, 1).known_at(18_500, 1, 18_500, met(5_299, write_blame()));
-    assert_eq!((moves(&mut bench), counters(&mut bench).superseded), (2, 0));
+    assert_eq!((moves(&mut bench), counters(&mut bench).inside.superseded_moves), (2, 0));
     let mut bench = collecting(&preemptive(Copyback::Die));
     bench.write(6_500, 1, 3, 1).known_at(17_300, 1, 17_300, met(5_430, write_blame()));
-    assert_eq!((moves(&mut bench), counters(&mut bench).superseded), (2, 0));
+    assert_eq!((moves(&mut bench), counters(&mut bench).inside.superseded_moves), (2, 0));
 }
 
 #[test]
@@ -254,13 +254,16 @@ fn a_read_and_a_write_of_the_page_both_merge_in_their_order() {
     bench.read(2_000, 1, 3, 1).write(2_100, 2, 3, 1);
     bench.known_at(7_900, 1, 7_970, met(4_600, read_blame()));
     bench.known_at(13_200, 2, 13_200, met(4_430 + 1_300, write_blame()));
-    assert_eq!((counters(&mut bench).merged_reads, counters(&mut bench).superseded), (1, 1));
+    assert_eq!(
+        (counters(&mut bench).inside.merged_reads, counters(&mut bench).inside.superseded_moves),
+        (1, 1)
+    );
 
     let mut bench = far();
     bench.write(2_000, 1, 3, 1).read(2_100, 2, 3, 1);
     bench.known_at(11_900, 1, 11_900, met(4_530, write_blame()));
     bench.known_at(13_200, 2, 13_270, Blame { queue_host: 5_300, ..met(4_500, read_blame()) });
-    assert_eq!((counters(&mut bench).merged_reads, moves(&mut bench)), (0, 1));
+    assert_eq!((counters(&mut bench).inside.merged_reads, moves(&mut bench)), (0, 1));
 }
 
 /// Step by step from hard on: a shared bus, 1 free block. The victim holds page 3 alone.
@@ -270,7 +273,7 @@ fn at_hard_reads_merge_and_writes_wait() {
     config.geometry.own_pins = false;
     let mut bench = Bench::aged(&config, &[0]);
     bench.read(0, 1, 3, 1).known_at(1_300, 1, 1_370, read_blame());
-    assert_eq!((bench.collected(), counters(&mut bench).merged_reads), (vec![(0, 26_600)], 1));
+    assert_eq!((bench.collected(), counters(&mut bench).inside.merged_reads), (vec![(0, 26_600)], 1));
     let mut bench = Bench::aged(&config, &[0]);
     bench.write(0, 1, 3, 1).known_at(31_970, 1, 31_970, met(26_600, write_blame()));
     assert_eq!(bench.collected()[0], (70, 26_670));
@@ -302,11 +305,11 @@ fn composed_with_io_parallel_what_matches_joins_and_what_does_not_goes_between()
     bench.known_at(10_800, 2, 10_870, met(6_500, read_blame()));
     let mut bench = composed(false);
     bench.read(3_000, 2, 1, 1).known_at(9_200, 2, 9_270, met(4_900, read_blame()));
-    assert_eq!(counters(&mut bench).preemptions, 1);
+    assert_eq!(counters(&mut bench).inside.preemptions, 1);
     // A write that matches goes with the program.
     let mut bench = composed(false);
     bench.write(1_400, 2, 1, 1).known_at(8_200, 2, 8_200, met(1_130 + 300, write_blame()));
-    assert_eq!(counters(&mut bench).preemptions, 0);
+    assert_eq!(counters(&mut bench).inside.preemptions, 0);
 }
 
 #[test]
@@ -319,7 +322,7 @@ fn a_host_write_in_a_suspended_program_is_done_when_that_is() {
     let blame = Blame { queue_host: 200 + 1_300 + 50, ..met(1_430, write_blame()) };
     bench.known_at(9_750, 2, 9_750, blame);
     let suspended = counters(&mut bench);
-    assert_eq!((suspended.suspends, suspended.paired_writes.matched), (1, 1));
+    assert_eq!((suspended.inside.suspends, suspended.paired_writes.matched), (1, 1));
 
     // A read of the page it writes waits for it.
     let mut bench = composed(true);
@@ -345,5 +348,5 @@ fn a_page_from_a_die_at_hard_is_not_suspended_where_it_goes() {
     }
     assert!(bench.find(1).is_some(), "the collection of die 0 ends, and its read is served");
     let counters = bench.device.counters();
-    assert_eq!((counters.gc_victims, counters.suspends), (1, 0));
+    assert_eq!((counters.gc_victims, counters.inside.suspends), (1, 0));
 }

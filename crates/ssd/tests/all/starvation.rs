@@ -43,7 +43,7 @@ impl Loop {
         let (ftl, collects) = (self.device.ftl(), self.device.collecting_dies().next().is_some());
         let is_hard = (0..ftl.shape().units()).any(|unit| ftl.free_blocks(unit) <= ftl.shape().hard);
         let counters = self.device.counters();
-        (collects && is_hard, (counters.preemptions, counters.erases))
+        (collects && is_hard, (counters.inside.preemptions, counters.erases))
     }
 
     fn run(&mut self) {
@@ -92,12 +92,12 @@ fn a_load_that_never_pauses_cannot_starve_collection() {
             let mut run = Loop::new(&config);
             run.run();
             let (counters, hard) = (run.device.counters(), run.first(Notice::HardThreshold));
-            assert!(counters.preemptions > 50, "{case}: the host goes between while it may");
+            assert!(counters.inside.preemptions > 50, "{case}: the host goes between while it may");
             assert!(LOAD < hard && hard < SimTime::NEVER, "{case}: free blocks come down to hard");
             assert!(run.first(Notice::GcStarted) < LOAD, "{case}: long after collecting began");
             assert!(run.at_hard > 10, "{case}: {} moments at hard", run.at_hard);
             assert!(counters.gc_victims > before + 50, "{case}: blocks are freed");
-            assert_eq!(counters.suspends > 0, suspend.is_some(), "{case}");
+            assert_eq!(counters.inside.suspends > 0, suspend.is_some(), "{case}");
         }
     }
 }

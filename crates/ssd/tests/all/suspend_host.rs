@@ -38,7 +38,7 @@ fn a_read_suspends_a_program_whose_array_works() {
             bench.read(arrival, 2, 1, 1).known_at(done, 2, done + LINK, waited(200, read_blame()));
             let end = done + 50 + remaining;
             bench.known_at(end, 1, end, waited(1_500 + 50, write_blame()));
-            assert_eq!(bench.device.counters().suspends, 1);
+            assert_eq!(bench.device.counters().inside.suspends, 1);
         }
         // Its page goes in until 370, and at 5,370 it is over.
         for (arrival, begins) in [(369, 5_370), (5_370, 5_370)] {
@@ -46,7 +46,7 @@ fn a_read_suspends_a_program_whose_array_works() {
             let done = begins + 1_300;
             let blame = waited(begins - arrival, read_blame());
             bench.read(arrival, 2, 1, 1).known_at(done, 2, done + LINK, blame);
-            assert_eq!(bench.device.counters().suspends, 0);
+            assert_eq!(bench.device.counters().inside.suspends, 0);
         }
     }
 }
@@ -68,7 +68,7 @@ fn all_reads_that_come_until_then_go_and_writes_wait() {
     let end = 5_500 + 50 + 4_370 + 50 - 200;
     bench.known_at(end, 1, end, waited(end - 70 - 5_300, write_blame()));
     bench.known_at(end + 5_300, 2, end + 5_300, waited(end - 970, write_blame()));
-    assert_eq!(bench.device.counters().suspends, 2);
+    assert_eq!(bench.device.counters().inside.suspends, 2);
 }
 
 #[test]
@@ -118,5 +118,5 @@ fn other_operations_suspend_nothing() {
     let background = harmonia_ssd::SubRequest { background: true, ..sub(3, Operation::Read, 1, 1) };
     bench.submit(1_000, sub(2, Operation::Trim, 2, 1)).submit(1_100, background);
     bench.advance(20_000);
-    assert_eq!((bench.find(1).unwrap().finish.0, bench.device.counters().suspends), (5_370, 0));
+    assert_eq!((bench.find(1).unwrap().finish.0, bench.device.counters().inside.suspends), (5_370, 0));
 }

@@ -54,7 +54,7 @@
 //! out: rows that are not in sync after a loss of power, of which md reads every member as well; an array that is both dirty and
 //! degraded does not start here.
 
-use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
+use harmonia_types::{Bytes, Counters, DeviceId, Operation, ParityPages, Phase};
 
 use super::declustered::Walk;
 use super::{Method, ParityPlanner, Piece, WITHOUT};

@@ -5,7 +5,7 @@
 
 use harmonia_engine::Rng;
 use harmonia_types::{
-    Bytes, DeviceId, HostRequest, IoCause, Operation, ParityPages, Phase, SimDuration, SimTime,
+    Bytes, Counters, DeviceId, HostRequest, IoCause, Operation, ParityPages, Phase, SimDuration, SimTime,
 };
 use reed_solomon_erasure::galois_8;
 

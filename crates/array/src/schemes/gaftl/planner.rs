@@ -65,7 +65,10 @@ mod stripe_map;
 mod tests;
 
 use harmonia_types::registry::{Entry, no_keys};
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, ParityPages, Phase, SimTime};
+use harmonia_types::{
+    Bytes, Counters, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters, RedundancyCounters,
+    SimTime,
+};
 
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
@@ -73,7 +76,7 @@ use crate::planner::missing::Counted;
 use crate::planner::parity::ParityPlanner;
 use crate::planner::{
     Answer, Build, Kind, LossCounters, Migration, Parameters, Placing, Plan, PlannedOperation, Planner,
-    PlannerCounters, ReadCounters, Refusal, Restores, Rows, Tag, Tidies, Transaction, View, join,
+    Refusal, Restores, Rows, Tag, Tidies, Transaction, View, join,
 };
 use degraded::Before;
 use displaced::{Copy, Displaced};
@@ -105,7 +108,7 @@ pub(super) struct GaftlPlanner {
     migrating: Option<Box<Migrating>>,
     /// Whole stripes are written as two random writes.
     forces: bool,
-    counters: PlannerCounters,
+    counters: RedundancyCounters,
     reads: ReadCounters,
     /// Whose turn it is to be chosen among members with as little to do.
     turn: u16,
@@ -160,7 +163,7 @@ impl GaftlPlanner {
             displaced: Displaced::new(reserve),
             migrating: None,
             forces: false,
-            counters: PlannerCounters::default(),
+            counters: RedundancyCounters::default(),
             reads: ReadCounters::default(),
             turn: 0,
             load: vec![0; usize::from(members)],
@@ -489,20 +492,15 @@ impl Planner for GaftlPlanner {
         losses
     }
 
-    fn counters(&self) -> PlannerCounters {
+    fn counters(&self) -> RedundancyCounters {
         let mut counters = self.inner.counters();
-        counters.rows_read_modify_write += self.counters.rows_read_modify_write;
-        counters.rows_reconstruct_write += self.counters.rows_reconstruct_write;
-        counters.rows_full += self.counters.rows_full;
-        counters.pre_read_bytes += self.counters.pre_read_bytes;
+        counters.add(&self.counters);
         counters
     }
 
     fn read_counters(&self) -> ReadCounters {
         let mut counters = self.inner.read_counters();
-        counters.rebuilt_pages += self.reads.rebuilt_pages;
-        counters.extra_pages += self.reads.extra_pages;
-        counters.waited_pages += self.reads.waited_pages;
+        counters.add(&self.reads);
         counters
     }
 

@@ -558,7 +558,7 @@ impl<C: Content> Run<C> {
         );
         counts.without_loss = u64::from(counts.lost + counts.unread == 0);
         let log = self.array.log_counters();
-        (counts.logged, counts.log_pages) = (log.entries, log.pages);
+        (counts.logged, counts.log_pages) = (log.log_writes, log.log_pages);
         (counts.log_waits, counts.replayed_rows) = (log.full_waits, log.replayed_rows);
         let bitmap = of_array.bitmap;
         (counts.marks, counts.marks_cleared) = (bitmap.writes, bitmap.cleared);
@@ -570,15 +570,15 @@ impl<C: Content> Run<C> {
         counts.destaged = of_array.nvram.destaged_pages;
         counts.superseded = of_array.nvram.superseded_pages;
         counts.full_waits = of_array.nvram.full_waits;
-        counts.row_waits = of_array.row_waits;
+        counts.row_waits = of_array.redundancy.stripe_waits;
         let cache = of_array.cache;
         (counts.cache_hits, counts.merged, counts.rows_filled) =
             (cache.hits, cache.merged, cache.rows_filled);
         (counts.delays, counts.entry_waits) = (cache.delays, cache.entry_waits);
-        counts.rows_read_modify_write = of_array.planner.rows_read_modify_write;
-        counts.rows_reconstruct_write = of_array.planner.rows_reconstruct_write;
-        counts.rows_full = of_array.planner.rows_full;
-        counts.trims_ignored_bytes = of_array.planner.trims_ignored_bytes;
+        counts.rows_read_modify_write = of_array.redundancy.rows_read_modify_write;
+        counts.rows_reconstruct_write = of_array.redundancy.rows_reconstruct_write;
+        counts.rows_full = of_array.redundancy.rows_full;
+        counts.trims_ignored_bytes = of_array.redundancy.trims_ignored_bytes;
         counts.levels.insert(config.level.to_string());
         counts.policies.insert(config.coordination.policy.clone());
         counts.schedules.insert(config.members[0].ssd.gc.schedule.policy.clone());

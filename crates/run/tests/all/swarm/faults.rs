@@ -11,6 +11,7 @@ use harmonia_engine::Rng;
 use harmonia_metrics::{FailuresReport, Happening, Report};
 use harmonia_run::{RunError, RunOptions, run};
 use harmonia_scenario::Scenario;
+use harmonia_types::IoCause;
 
 use super::waits::Waits;
 use super::{Draw, Generated, generate, ordered, setting};
@@ -154,19 +155,23 @@ fn adds_up(scenario: &Scenario, report: &Report) {
     let bytes = &array.flash_bytes;
     let page = scenario.array.page_size();
     // Logs and background work are whole pages.
-    let own = (bytes.logs + bytes.background) / page;
+    let own = (bytes[IoCause::Log] + bytes[IoCause::Background]) / page;
     assert_eq!(sum(|device| device.host_pages_written), array.host_pages_written + copies + own);
     assert_eq!(
         array.flash_pages_programmed,
         array.host_pages_written + copies + own + array.gc_pages_moved + array.parity_pages_written,
         "programs are the sum over causes"
     );
-    let all = bytes.host + bytes.padding + bytes.parity + bytes.logs + bytes.collection;
+    let all = bytes[IoCause::Host]
+        + bytes[None]
+        + bytes[IoCause::Parity]
+        + bytes[IoCause::Log]
+        + bytes[IoCause::Gc];
     assert_eq!(
         (array.flash_bytes_programmed, sum(|device| device.flash_bytes_programmed)),
-        (all, all + bytes.background)
+        (all, all + bytes[IoCause::Background])
     );
-    assert_eq!(array.flash_pages_programmed * page, all + bytes.background, "{bytes:?}");
+    assert_eq!(array.flash_pages_programmed * page, all + bytes[IoCause::Background], "{bytes:?}");
     if let Some(failures) = &array.failures {
         failures_add_up(scenario, report, failures);
     }
@@ -225,7 +230,7 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
         let bitmap = report.array.bitmap.unwrap_or_default();
         (marks, cleared, dirty) =
             (marks + bitmap.writes, cleared + bitmap.cleared, dirty + bitmap.dirty_chunks);
-        logged += report.array.write_hole.map_or(0, |log| log.log_writes);
+        logged += report.array.write_hole.map_or(0, |log| log.counters.log_writes);
         let events = report.array.failures.map_or_else(Vec::new, |failures| failures.events);
         failed += events.iter().filter(|event| event.what == Happening::Failed).count();
         rebuilt += events.iter().filter(|event| event.what == Happening::Rebuilt).count();

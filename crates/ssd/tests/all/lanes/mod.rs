@@ -81,7 +81,7 @@ impl Lanes {
     pub fn check(&self, seed: u64, counted: &DeviceCounters) {
         assert!(self.dies.values().all(|die| die.working.is_empty()), "seed {seed}: nothing works any more");
         assert_eq!(self.gc, counted.gc_busy, "seed {seed}: time in garbage collection");
-        let reads = self.reads + counted.merged_reads;
+        let reads = self.reads + counted.inside.merged_reads;
         let rests = if self.reads_rests { counted.read_modify_write_reads } else { 0 };
         let may_be = counted.host_pages_read..=counted.host_pages_read + rests;
         assert!(may_be.contains(&reads), "seed {seed}: {reads} host reads, not {may_be:?}");
@@ -91,7 +91,7 @@ impl Lanes {
             counted.paired_reads.matched + counted.paired_writes.matched,
             "seed {seed}: operations taken along"
         );
-        assert_eq!(self.suspends, counted.suspends, "seed {seed}: suspends");
+        assert_eq!(self.suspends, counted.inside.suspends, "seed {seed}: suspends");
     }
 
     /// How much there was to check.

@@ -26,7 +26,7 @@
 //! A plan says at once where units will lie. If something turns out to be missing while it reads, nothing of it is written so far. What
 //! it changed in the store and the map is taken back, and it is planned anew. Counters go on counting what was planned.
 
-use harmonia_types::{DeviceId, Operation, Phase};
+use harmonia_types::{Counters, DeviceId, Operation, Phase};
 
 use super::displaced::Copy;
 use super::row::{Needs, Row, Way};

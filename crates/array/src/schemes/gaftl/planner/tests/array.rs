@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::AuditProbe;
-use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{Counters, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 use super::super::GaftlPlanner;
 use super::copies::Copies;
