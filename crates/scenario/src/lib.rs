@@ -34,6 +34,7 @@ mod scenario;
 pub mod schema;
 mod set;
 mod shares;
+mod shown;
 mod ssd;
 mod streams;
 mod trace;

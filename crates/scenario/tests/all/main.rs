@@ -29,3 +29,4 @@ mod swarm;
 mod traces;
 mod warmup;
 mod write_amplification;
+mod wrong_values;

@@ -529,82 +529,87 @@ fn the_largest_seed_survives_printing() {
     assert_eq!(parse(&scenario.to_toml()).seed, u64::MAX);
 }
 
+/// Flags that give the key at `path` a value, in a scenario where it belongs.
+pub fn given(path: &str, value: &str) -> Vec<String> {
+    let key = schema::keys().find(|key| key.path == path).expect("a key");
+    let mut flags = vec!["workload.preset=hpc-w".to_owned()];
+    match path {
+        _ if key.meaning.starts_with("trace") => {
+            flags = vec!["workload.kind=trace".into(), "workload.path=x".into()];
+        }
+        "workload.arrival.queue_depth" => flags.push("workload.arrival.process=closed".into()),
+        "workload.size.stddev" => flags.push("workload.size.distribution=normal".into()),
+        "workload.address.file_size"
+        | "workload.address.file_size_min"
+        | "workload.address.reads"
+        | "workload.address.deletes"
+        | "workload.address.delete_batch" => {
+            flags.push("workload.address.pattern=files".into());
+            flags.push("workload.address.file_size=1MiB".into());
+        }
+        path if path.starts_with("workload.stream") => {
+            flags = vec!["workload.stream.x.address.footprint=0.5".into()];
+        }
+        "array.member.index" => flags.push(format!("array.member=[{{ index = {value} }}]")),
+        path if path.starts_with("array.member.") => {
+            let name = path.trim_start_matches("array.member.");
+            flags.push(format!("array.member=[{{ index = 0, {name} = {value} }}]"));
+        }
+        path if path.starts_with("array.failure.") => {
+            let needed = match path {
+                "array.failure.device" => "",
+                "array.failure.factor" => "device = 0, at = \"1s\", kind = \"slow\", ",
+                "array.failure.kind" => "device = 0, at = \"1s\", ",
+                _ => "device = 0, ",
+            };
+            let name = path.trim_start_matches("array.failure.");
+            flags.push(format!("array.failure=[{{ {needed}{name} = {value} }}]"));
+        }
+        path if path.starts_with("array.power_loss.") => {
+            let name = path.trim_start_matches("array.power_loss.");
+            flags.push(format!("array.power_loss=[{{ {name} = {value} }}]"));
+        }
+        "array.write_hole" => flags.push("array.level=raid5".into()),
+        path if path.starts_with("array.journal")
+            || path.starts_with("array.bitmap")
+            || path == "array.ppl_size" =>
+        {
+            let kind = match path {
+                "array.ppl_size" => "ppl",
+                "array.bitmap_chunk" | "array.bitmap_delay" => "bitmap",
+                _ => "journal",
+            };
+            flags.extend(["array.level=raid5".into(), format!("array.write_hole={kind}")]);
+        }
+        path if path.starts_with("array.s")
+            && path != "array.stripe_unit"
+            && path != "array.small_write"
+            && path != "array.stripe_cache" =>
+        {
+            flags.push("array.level=raid5".into());
+            if path == "array.scrub.mode" {
+                flags.push("array.scrub.at=1s".into());
+            }
+        }
+        "array.delay_pre_reads" => {
+            flags.extend(["array.level=raid5".into(), "array.stripe_cache=17".into()]);
+        }
+        path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
+        _ => {}
+    }
+    let is_of_list = |list: &&str| path.starts_with(*list);
+    if !["array.member.", "array.failure.", "array.power_loss."].iter().any(is_of_list) {
+        flags.push(format!("{}={value}", path.replace("workload.stream.", "workload.stream.x.")));
+    }
+    flags
+}
+
 /// Every key of the schema is read: a value no key takes is refused by that key, in a scenario where it belongs.
 /// The converse, that no other key is read, is asserted by the reader itself.
 #[test]
 fn the_parser_reads_exactly_the_keys_of_the_schema() {
     for key in schema::keys() {
-        let mut flags = vec!["workload.preset=hpc-w".to_owned()];
-        match key.path {
-            _ if key.meaning.starts_with("trace") => {
-                flags = vec!["workload.kind=trace".into(), "workload.path=x".into()];
-            }
-            "workload.arrival.queue_depth" => flags.push("workload.arrival.process=closed".into()),
-            "workload.size.stddev" => flags.push("workload.size.distribution=normal".into()),
-            "workload.address.file_size"
-            | "workload.address.file_size_min"
-            | "workload.address.reads"
-            | "workload.address.deletes"
-            | "workload.address.delete_batch" => {
-                flags.push("workload.address.pattern=files".into());
-                flags.push("workload.address.file_size=1MiB".into());
-            }
-            path if path.starts_with("workload.stream") => {
-                flags = vec!["workload.stream.x.address.footprint=0.5".into()];
-            }
-            "array.member.index" => flags.push("array.member=[{ index = [1979-05-27] }]".into()),
-            "array.member.capable" => {
-                flags.push("array.member=[{ index = 0, capable = [1979-05-27] }]".into())
-            }
-            "array.member.ssd" => flags.push("array.member=[{ index = 0, ssd = [1979-05-27] }]".into()),
-            path if path.starts_with("array.failure.") => {
-                let needed = match path {
-                    "array.failure.device" => "",
-                    "array.failure.factor" => "device = 0, at = \"1s\", kind = \"slow\", ",
-                    "array.failure.kind" => "device = 0, at = \"1s\", ",
-                    _ => "device = 0, ",
-                };
-                let name = path.trim_start_matches("array.failure.");
-                flags.push(format!("array.failure=[{{ {needed}{name} = [1979-05-27] }}]"));
-            }
-            path if path.starts_with("array.power_loss.") => {
-                let name = path.trim_start_matches("array.power_loss.");
-                flags.push(format!("array.power_loss=[{{ {name} = [1979-05-27] }}]"));
-            }
-            "array.write_hole" => flags.push("array.level=raid5".into()),
-            path if path.starts_with("array.journal")
-                || path.starts_with("array.bitmap")
-                || path == "array.ppl_size" =>
-            {
-                let kind = match path {
-                    "array.ppl_size" => "ppl",
-                    "array.bitmap_chunk" | "array.bitmap_delay" => "bitmap",
-                    _ => "journal",
-                };
-                flags.extend(["array.level=raid5".into(), format!("array.write_hole={kind}")]);
-            }
-            path if path.starts_with("array.s")
-                && path != "array.stripe_unit"
-                && path != "array.small_write"
-                && path != "array.stripe_cache" =>
-            {
-                flags.push("array.level=raid5".into());
-                if path == "array.scrub.mode" {
-                    flags.push("array.scrub.at=1s".into());
-                }
-            }
-            "array.delay_pre_reads" => {
-                flags.extend(["array.level=raid5".into(), "array.stripe_cache=17".into()]);
-            }
-            path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
-            _ => {}
-        }
-        let is_of_list = |list: &&str| key.path.starts_with(*list);
-        if !["array.member.", "array.failure.", "array.power_loss."].iter().any(is_of_list) {
-            flags
-                .push(format!("{}=[1979-05-27]", key.path.replace("workload.stream.", "workload.stream.x.")));
-        }
-        let error = match Scenario::parse("", "empty.toml", &flags, None) {
+        let error = match Scenario::parse("", "empty.toml", &given(key.path, "[1979-05-27]"), None) {
             Ok(_) => panic!("`{}` is not read", key.path),
             Err(error) => error,
         };
