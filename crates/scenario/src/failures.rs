@@ -6,7 +6,6 @@
 
 use harmonia_array::{Befalls, Fault, Faults, Level, MemberConfig, Rebuild, Scrub, When, WriteHole};
 use harmonia_types::{Bytes, DeviceId, SimTime, units};
-use serde::Serialize;
 
 use crate::error::Parsed;
 use crate::knowledge::REDUNDANT;
@@ -18,8 +17,7 @@ use crate::schema::array as keys;
 const MOST_FAILURES: usize = 64;
 
 /// In what state spares stand by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SpareState {
     /// They were never written.
     #[default]

@@ -8,6 +8,7 @@ use harmonia_workload::{Arrival, Extent, StreamArrival, StreamConfig, StreamsCon
 use crate::error::{Fault, Parsed};
 use crate::presets::stand_in;
 use crate::read::{Field, Section};
+use crate::schema;
 use crate::schema::workload as keys;
 use crate::tree::{Entry, Node, Place, Table, Value};
 use crate::workload;
@@ -17,22 +18,6 @@ use crate::workload;
 const BROUGHT_ALONG: &[(&str, &[&str])] = &[
     ("process", &["burst_rate", "burst_length", "gaps", "counts", "persistence"]),
     ("distribution", &["stddev", "sizes", "counts", "persistence"]),
-    (
-        "pattern",
-        &[
-            "theta",
-            "hot_space",
-            "hot_traffic",
-            "first_touch",
-            "sequential",
-            "reuse",
-            "file_size",
-            "file_size_min",
-            "reads",
-            "deletes",
-            "delete_batch",
-        ],
-    ),
 ];
 /// Longest name of a stream.
 const LONGEST_NAME: usize = 40;
@@ -276,7 +261,8 @@ fn sections(tables: &Node) -> Parsed<Vec<Section<'_>>> {
 
 /// Lays `above` over `below`, table by table.
 fn lay_over(below: &mut Table, above: &Table) {
-    for (choice, brought) in BROUGHT_ALONG {
+    let of_patterns: Vec<&str> = schema::owned("workload.address").map(|(name, _)| name).collect();
+    for (choice, brought) in BROUGHT_ALONG.iter().copied().chain([("pattern", of_patterns.as_slice())]) {
         let shown = |table: &Table| table.get(choice).map(|entry| entry.node.shown());
         if shown(above).is_some_and(|chosen| Some(chosen) != shown(below)) {
             below.entries.retain(|entry| !brought.contains(&entry.name.as_str()));

@@ -13,63 +13,13 @@ use crate::level::Room;
 use crate::presets::workload::{self as presets, WorkloadPreset};
 use crate::read::Section;
 use crate::scenario::{FlagValue, ReadingFlag, TraceFile};
+use crate::schema;
 use crate::schema::workload::{self as keys, Process, Shape};
 use crate::tree::{Node, Place, Table, Value};
 use crate::{streams, trace};
 
-/// Keys that only one kind of load has.
-const SYNTHETIC_ONLY: &[&str] = &[
-    "preset",
-    "arrival",
-    "size",
-    "read_fraction",
-    "trim_fraction",
-    "address",
-    "stream",
-    "stream_persistence",
-];
-/// Of these, what a load of several streams has for each of them.
+/// What a load of several streams has for each of them.
 const OF_A_STREAM: &[&str] = &["size", "read_fraction", "trim_fraction", "address"];
-const TRACE_ONLY: &[&str] = &[
-    "path",
-    "format",
-    "columns",
-    "time_unit",
-    "address_unit",
-    "size_unit",
-    "read_is",
-    "ops",
-    "event_format",
-    "action",
-    "sort_window",
-    "spread",
-    "same_volumes",
-    "volumes",
-    "start",
-    "end",
-    "skip_bad",
-    "repeat",
-    "replay",
-    "queue_depth",
-    "time_scale",
-    "remap",
-];
-/// Keys that say how the files named beside them are to be read: they hold for no other files.
-const OF_THE_FILES: &[&str] = &[
-    "format",
-    "columns",
-    "time_unit",
-    "address_unit",
-    "size_unit",
-    "read_is",
-    "ops",
-    "event_format",
-    "action",
-    "sort_window",
-    "spread",
-    "same_volumes",
-];
-
 const DEFAULT_REQUESTS: u64 = 100_000;
 const DEFAULT_WARMUP: u64 = 2_000;
 const DEFAULT_BURST: u32 = 100;
@@ -78,13 +28,15 @@ const DEFAULT_BURST: u32 = 100;
 pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Parsed<WorkloadConfig> {
     let section = root.child("workload")?;
     let is_trace = section.get_or(&keys::KIND, false)?;
-    let (foreign, kind) = if is_trace { (SYNTHETIC_ONLY, "trace") } else { (TRACE_ONLY, "synthetic") };
+    let kind = if is_trace { "trace" } else { "synthetic" };
     let has_streams = !is_trace && streams::are_in(&section);
-    let is_foreign =
-        |name: &&&str| !(has_streams && **name == "time_scale") && section.table.get(name).is_some();
-    if let Some(name) = foreign.iter().find(is_foreign) {
-        let field = section.named(name).expect("just found");
-        if *name == "time_scale" {
+    let foreign: Vec<&str> = schema::owned("workload")
+        .filter(|(_, owner)| owner.starts_with("trace") != is_trace)
+        .map(|(name, _)| name)
+        .collect();
+    let is_foreign = |name: &&&str| !(has_streams && **name == "time_scale");
+    if let Some(field) = foreign.iter().filter(is_foreign).find_map(|name| section.named(name)) {
+        if field.path.ends_with(".time_scale") {
             let allowed =
                 "kind = \"trace\" or [workload.stream.NAME]; a load of one stream has `arrival.rate`";
             return Err(field.fault_allowing("is for traces and loads of several streams", allowed));
@@ -93,7 +45,7 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Pa
             let allowed = "--trace FILE, or a scenario whose load is a trace";
             return Err(field.fault_allowing("says how a trace is read, and the load is not one", allowed));
         }
-        let known = crate::schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
+        let known = schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
         let allowed = format!("with kind = \"{kind}\": {}", known.collect::<Vec<_>>().join(", "));
         return Err(field.fault_allowing(format!("does not belong to kind = \"{kind}\""), allowed));
     }
@@ -164,7 +116,9 @@ fn replace(table: &mut Table, paths: &[PathBuf]) {
         .get("kind")
         .is_some_and(|kind| matches!(&kind.node.value, Value::Text(kind) if kind == "trace"));
     table.entries.retain(|entry| {
-        let is_kept = is_trace && !OF_THE_FILES.contains(&entry.name.as_str());
+        // Keys that say how the files named beside them are to be read hold for no other files.
+        let is_of_files = schema::owned("workload").any(|owned| owned == (&*entry.name, "trace files"));
+        let is_kept = is_trace && !is_of_files;
         is_kept || matches!(entry.place, Place::Set(_))
     });
     let name = |path: &PathBuf| Value::Text(path.to_string_lossy().into_owned());
@@ -411,24 +365,9 @@ fn bursts(table: &Section<'_>, rate: f64, usual: Option<&Arrival>) -> Parsed<(f6
 /// Where requests go; the keys of a pattern only with that pattern.
 pub(crate) fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
     let mut pattern = table.get_or(&keys::PATTERN, AddressPattern::Uniform)?;
-    let is_files = matches!(pattern, AddressPattern::Files(_));
-    let is_working_set = matches!(pattern, AddressPattern::WorkingSet(_));
-    for (name, owner, is_owner) in [
-        ("theta", "zipf", matches!(pattern, AddressPattern::Zipf { .. })),
-        ("hot_space", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
-        ("hot_traffic", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
-        ("first_touch", "working-set", is_working_set),
-        ("sequential", "working-set", is_working_set),
-        ("reuse", "working-set", is_working_set),
-        ("file_size", "files", is_files),
-        ("file_size_min", "files", is_files),
-        ("reads", "files", is_files),
-        ("deletes", "files", is_files),
-        ("delete_batch", "files", is_files),
-    ] {
-        if !is_owner {
-            foreign(table, name, "this pattern", &format!("only with pattern = \"{owner}\""))?;
-        }
+    let chosen = table.table.text("pattern").unwrap_or_default();
+    for (name, owner) in schema::owned("workload.address").filter(|(_, owner)| *owner != chosen) {
+        foreign(table, name, "this pattern", &format!("only with pattern = \"{owner}\""))?;
     }
     match &mut pattern {
         AddressPattern::Zipf { theta } => *theta = table.get_or(&keys::THETA, *theta)?,

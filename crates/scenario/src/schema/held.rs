@@ -81,7 +81,7 @@ pub(crate) fn show<D: Draft>(keys: &Keys<D>, config: &D::Config) -> Shown {
 /// A key with a function that lays its value over a draft, and one that shows it again. `Drafted` is the kind of draft.
 macro_rules! by {
     ($path:literal, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {{
-        let key = Key { path: $path, kind: $kind, default: $default, meaning: $meaning };
+        let key = Key { path: $path, kind: $kind, owner: "", default: $default, meaning: $meaning };
         Box::new(Place::<_, Drafted> { key, lay: $lay, show: $show }) as Box<dyn Held<Drafted>>
     }};
 }

@@ -27,6 +27,8 @@ pub(crate) use kinds::name_among;
 pub(crate) struct Key<T: 'static> {
     pub path: &'static str,
     kind: Kind<T>,
+    /// What has it, where only one choice in its table does.
+    owner: &'static str,
     default: &'static str,
     meaning: &'static str,
 }
@@ -61,8 +63,8 @@ impl<T> Declared for Key<T> {
     }
 
     fn info(&self) -> KeyInfo {
-        let Key { path, ref kind, default, meaning } = *self;
-        KeyInfo { path, form: kind.form.clone(), allowed: kind.words.clone(), default, meaning }
+        let Key { path, ref kind, owner, default, meaning } = *self;
+        KeyInfo { path, form: kind.form.clone(), allowed: kind.words.clone(), owner, default, meaning }
     }
 }
 
@@ -76,12 +78,14 @@ impl<D: Declared + Send> Declared for LazyLock<D> {
     }
 }
 
-/// Declares keys: each has the name by which readers ask for it, what it is read as, its path, kind, default and meaning.
+/// Declares keys: each has the name by which readers ask for it, what it is read as, its path, kind, default and meaning. A key
+/// `of` a kind of load or a pattern is refused beside another one.
 macro_rules! declare {
-    ($($name:ident: $value:ty = $path:literal, $kind:expr, $default:expr, $meaning:expr;)*) => {
+    ($($name:ident: $value:ty = $path:literal $(of $owner:literal)?, $kind:expr, $default:expr, $meaning:expr;)*) => {
         $(
             pub(crate) static $name: std::sync::LazyLock<Key<$value>> = std::sync::LazyLock::new(|| {
-                Key { path: $path, kind: $kind, default: $default, meaning: $meaning }
+                let owner = concat!($($owner)?);
+                Key { path: $path, kind: $kind, owner, default: $default, meaning: $meaning }
             });
         )*
         /// In the order in which they are documented.
@@ -99,6 +103,8 @@ pub struct KeyInfo {
     pub form: Form,
     /// What it takes, in words.
     pub allowed: String,
+    /// The kind of load, or the pattern, that alone has it; empty if all do.
+    pub owner: &'static str,
     /// What holds if it is not written; `preset` for what comes from the preset.
     pub default: &'static str,
     /// What it means.
@@ -193,6 +199,15 @@ pub(crate) fn find(path: &str) -> Option<&'static KeyInfo> {
 /// What the key at `path` takes, in words.
 pub(crate) fn allowed(path: &str) -> String {
     find(path).map_or_else(String::new, |key| key.allowed.clone())
+}
+
+/// Keys directly below `table` that only one choice has, in the documented order, each with that.
+pub(crate) fn owned(table: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let name = move |key: &KeyInfo| match key.path.rsplit_once('.') {
+        Some((around, name)) if around == table && !key.owner.is_empty() => Some((name, key.owner)),
+        _ => None,
+    };
+    keys().filter_map(name)
 }
 
 /// Names of the keys and tables directly below `table` (the root is empty), each once, in the documented order.

@@ -233,7 +233,7 @@ const PACINGS: &[(&str, Pacing)] = &[
 
 declare! {
     KIND: bool = "workload.kind", choice(&[("synthetic", false), ("trace", true)]), "synthetic", "where requests come from";
-    PRESET: &'static str = "workload.preset",
+    PRESET: &'static str = "workload.preset" of "synthetic",
         named(Form::Preset(PresetKind::Workload), "the name of a workload preset", preset_names), "none",
         "synthetic: other keys override it";
     REQUESTS: u64 = "workload.requests",
@@ -244,7 +244,7 @@ declare! {
         "length of the load as a time, warm-up included";
     WARMUP: Limit = "workload.warmup", warmup(), "2000, or a tenth of fewer than 20000 requests; a trace or a duration: 0",
         "first part of the load, simulated and discarded";
-    ARRIVAL: () = "workload.arrival", table("a table such as { process = \"poisson\", rate = 476.5 }"),
+    ARRIVAL: () = "workload.arrival" of "synthetic", table("a table such as { process = \"poisson\", rate = 476.5 }"),
         "required without a preset", "when synthetic requests arrive";
     PROCESS: Process = "workload.arrival.process", choice(PROCESSES), "poisson",
         "exponential gaps, equal gaps, bursts, bursts of writes beside poisson reads, gaps from a list, phases of different \
@@ -266,7 +266,7 @@ declare! {
          behind the last phase comes the first (phases)";
     GAP_PERSISTENCE: f64 = "workload.arrival.persistence", persistence(), "0",
         "share of gaps that repeat the one before (choices)";
-    SIZE: () = "workload.size", table("a table such as { distribution = \"fixed\", mean = \"4KiB\" }"),
+    SIZE: () = "workload.size" of "synthetic", table("a table such as { distribution = \"fixed\", mean = \"4KiB\" }"),
         "required without a preset", "sizes of synthetic requests";
     DISTRIBUTION: Shape = "workload.size.distribution", choice(SHAPES), "fixed",
         "how sizes vary around their mean, or that they are listed";
@@ -282,41 +282,41 @@ declare! {
          the counts sum to; then a new pack begins (choices)";
     SIZE_PERSISTENCE: f64 = "workload.size.persistence", persistence(), "0",
         "share of requests as long as the one before (choices)";
-    READ_FRACTION: f64 = "workload.read_fraction", number(0.0, 1.0), "0", "share of requests that read";
-    TRIM_FRACTION: f64 = "workload.trim_fraction",
+    READ_FRACTION: f64 = "workload.read_fraction" of "synthetic", number(0.0, 1.0), "0", "share of requests that read";
+    TRIM_FRACTION: f64 = "workload.trim_fraction" of "synthetic",
         number(0.0, 1.0).saying("a number from 0 to 1, with `read_fraction` at most 1"), "0",
         "share of requests that trim; with files: share that delete a file, in addition to deletes that make room";
-    ADDRESS: () = "workload.address", table("a table such as { pattern = \"uniform\", footprint = 1.0 }"),
+    ADDRESS: () = "workload.address" of "synthetic", table("a table such as { pattern = \"uniform\", footprint = 1.0 }"),
         "uniform over everything", "where synthetic requests go";
     PATTERN: AddressPattern = "workload.address.pattern", choice(PATTERNS), "uniform",
         "all positions equally likely; each request where the last one ended; pages by a zipf law; a hot part; a footprint \
          that is touched piece by piece and returned to; or files that are appended to, read and deleted whole";
-    THETA: f64 = "workload.address.theta", above(0.0, 10.0), "0.99",
+    THETA: f64 = "workload.address.theta" of "zipf", above(0.0, 10.0), "0.99",
         "exponent of the law; hot pages are scattered over the footprint (zipf)";
-    HOT_SPACE: f64 = "workload.address.hot_space", between(0.0, 1.0, "leaves no cold space"), "0.2",
+    HOT_SPACE: f64 = "workload.address.hot_space" of "hotspot", between(0.0, 1.0, "leaves no cold space"), "0.2",
         "share of the footprint that is hot, from its start (hotspot)";
-    HOT_TRAFFIC: f64 = "workload.address.hot_traffic", number(0.0, 1.0), "0.8", "share of requests that go there (hotspot)";
-    FIRST_TOUCH: f64 = "workload.address.first_touch", above(0.0, 1e6), "required for working-set",
+    HOT_TRAFFIC: f64 = "workload.address.hot_traffic" of "hotspot", number(0.0, 1.0), "0.8", "share of requests that go there (hotspot)";
+    FIRST_TOUCH: f64 = "workload.address.first_touch" of "working-set", above(0.0, 1e6), "required for working-set",
         "bytes touched for the first time, in pieces of 4 KiB, for each byte asked for, until all of the footprint has been: \
          a load of `footprint` / `first_touch` bytes touches exactly the footprint (working-set)";
-    SEQUENTIAL: f64 = "workload.address.sequential", number(0.0, 1.0), "0",
+    SEQUENTIAL: f64 = "workload.address.sequential" of "working-set", number(0.0, 1.0), "0",
         "share of requests that go on where the last one ended (working-set)";
-    REUSE: f64 = "workload.address.reuse", number(0.01, 1000.0), "1",
+    REUSE: f64 = "workload.address.reuse" of "working-set", number(0.01, 1000.0), "1",
         "other requests return to touched places: 1 to each alike, below 1 rather to those touched early, above 1 to those \
          touched late; the earliest 1% share evenly (working-set)";
-    FILE_SIZE: Bytes = "workload.address.file_size", size(1, ANY).saying("a size such as \"64MiB\", at most the footprint"),
+    FILE_SIZE: Bytes = "workload.address.file_size" of "files", size(1, ANY).saying("a size such as \"64MiB\", at most the footprint"),
         "required for files",
         "size of the largest file; the footprint has room for as many files of this size as fit (files)";
-    FILE_SIZE_MIN: Bytes = "workload.address.file_size_min",
+    FILE_SIZE_MIN: Bytes = "workload.address.file_size_min" of "files",
         size(1, ANY).saying("a size such as \"1MiB\", at most `file_size`"), "`file_size`: all alike",
         "size of the smallest file; sizes between are drawn uniformly (files)";
-    FILE_READS: FileReads = "workload.address.reads",
+    FILE_READS: FileReads = "workload.address.reads" of "files",
         choice(&[("sequential", FileReads::Sequential), ("random", FileReads::Random)]), "sequential",
         "whether reads go through a file from start to end and then to another, or anywhere in any file (files)";
-    FILE_DELETES: FileDeletes = "workload.address.deletes",
+    FILE_DELETES: FileDeletes = "workload.address.deletes" of "files",
         choice(&[("oldest", FileDeletes::Oldest), ("random", FileDeletes::Random)]), "oldest",
         "which file is deleted (files)";
-    DELETE_BATCH: u32 = "workload.address.delete_batch", count(1, 1_000_000), "1",
+    DELETE_BATCH: u32 = "workload.address.delete_batch" of "files", count(1, 1_000_000), "1",
         "files deleted one after the other, each by one request, when a new file finds no room (files)";
     FOOTPRINT: Extent = "workload.address.footprint",
         extent(above(0.0, 1.0), 1).saying("a number above 0, at most 1, or a size such as \"2GiB\""), "1.0",
@@ -333,7 +333,7 @@ declare! {
     SKEW_REST: SkewRest = "workload.address.skew_rest",
         choice(&[("others", SkewRest::Others), ("all", SkewRest::All)]).saying("\"others\" (raid0) or \"all\""),
         "others; levels other than raid0: all", "members over which the requests that are not skewed are striped";
-    STREAM: () = "workload.stream",
+    STREAM: () = "workload.stream" of "synthetic",
         opened(Form::Named, "tables [workload.stream.NAME] with `arrival`, `size`, `read_fraction`, `trim_fraction` and `address`"),
         "none: one load", "several loads merged by time; each has a part of the space to itself, in the order of their names";
     STREAM_ARRIVAL: () = "workload.stream.arrival", like("workload.arrival", "a table as [workload.arrival], not closed"),
@@ -354,7 +354,7 @@ declare! {
         like("workload.address", "a table as [workload.address], without skew; all footprints without `start` together at most 1"),
         "required without a preset",
         "where the stream's requests go within its part; `footprint` gives the size of that part";
-    STREAM_PERSISTENCE: f64 = "workload.stream_persistence", persistence(), "0",
+    STREAM_PERSISTENCE: f64 = "workload.stream_persistence" of "synthetic", persistence(), "0",
         "streams with `count`: share of requests that belong to the stream of the one before";
     SPACE: Bytes = "workload.space", size(1, ANY).saying("a size, a multiple of the page size, at most what the array holds"),
         "all of the array; in a comparison of arrays of unlike size, what the smallest holds",
@@ -369,53 +369,53 @@ declare! {
         "response time that a read should not exceed";
     DEADLINE_WRITE: SimDuration = "workload.deadline.write", positive_time(), "none",
         "response time that a write should not exceed";
-    PATH: Vec<(String, Place)> = "workload.path",
+    PATH: Vec<(String, Place)> = "workload.path" of "trace",
         paths("the name of a trace file, a pattern of names such as \"web_*.csv.gz\", or a list of them"), "required",
         "trace: its files, relative to the scenario's folder; several are read as one, merged by time";
-    FORMAT: &'static str = "workload.format", named(Form::Format, "the name of a trace format", formats), "auto",
+    FORMAT: &'static str = "workload.format" of "trace files", named(Form::Format, "the name of a trace format", formats), "auto",
         "trace: its format";
-    COLUMNS: Columns = "workload.columns",
+    COLUMNS: Columns = "workload.columns" of "trace files",
         meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, response, - for any other", str::parse, Columns::to_string),
         "none", "trace of any table (format csv): what its columns are; separated by ;, a tab or blanks if its fields are";
-    TIME_UNIT: u64 = "workload.time_unit", tick("\"ns\", \"100ns\", \"us\", \"ms\", \"s\" or another time above 0, at most 1h"),
+    TIME_UNIT: u64 = "workload.time_unit" of "trace files", tick("\"ns\", \"100ns\", \"us\", \"ms\", \"s\" or another time above 0, at most 1h"),
         "the format's", "trace: what its times count";
-    ADDRESS_UNIT: Bytes = "workload.address_unit", unit(), "the format's", "trace: what its addresses count";
-    SIZE_UNIT: Bytes = "workload.size_unit", unit(), "the format's", "trace: what its sizes count";
-    READ_IS: u8 = "workload.read_is", whole(0, 1).map(|bit| bit as u8, |bit| Some((*bit).into())).saying("0 or 1"),
+    ADDRESS_UNIT: Bytes = "workload.address_unit" of "trace files", unit(), "the format's", "trace: what its addresses count";
+    SIZE_UNIT: Bytes = "workload.size_unit" of "trace files", unit(), "the format's", "trace: what its sizes count";
+    READ_IS: u8 = "workload.read_is" of "trace files", whole(0, 1).map(|bit| bit as u8, |bit| Some((*bit).into())).saying("0 or 1"),
         "the format's", "trace: the value of the operation's column (DiskSim: of bit 0 of its flags) that means read";
-    OPS: OperationCodes = "workload.ops",
+    OPS: OperationCodes = "workload.ops" of "trace files",
         meant("codes such as \"r=1,2,5/w=3,4,6\": r read, w write, t trim, f flush", str::parse, OperationCodes::to_string),
         "none", "trace of any table (format csv): what the codes of its operations mean; not beside `read_is`";
-    EVENT_FORMAT: EventFormat = "workload.event_format",
+    EVENT_FORMAT: EventFormat = "workload.event_format" of "trace files",
         meant("the string that blkparse -f was given, such as \"%T.%t %a %d %S %n\"", str::parse, EventFormat::to_string),
         "none", "trace of blkparse: the format that its events were printed in";
-    ACTION: Action = "workload.action", action("\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)"),
+    ACTION: Action = "workload.action" of "trace files", action("\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)"),
         "the most complete", "trace: the event of a request that is its arrival (blkparse, blktrace, ftrace)";
-    SORT_WINDOW: SimDuration = "workload.sort_window", long_time(0).saying("a time such as \"10ms\"; \"0s\": none"),
+    SORT_WINDOW: SimDuration = "workload.sort_window" of "trace files", long_time(0).saying("a time such as \"10ms\"; \"0s\": none"),
         "the format's", "trace: rows that come late by up to this are sorted in; a row later than that is malformed";
-    SPREAD: bool = "workload.spread", flag(), "the format's",
+    SPREAD: bool = "workload.spread" of "trace files", flag(), "the format's",
         "trace: whether rows at one tick of its clock are spread evenly up to the next";
-    SAME_VOLUMES: bool = "workload.same_volumes", flag(), "the format's",
+    SAME_VOLUMES: bool = "workload.same_volumes" of "trace files", flag(), "the format's",
         "trace of several files: whether a volume's name means the same volume in all of them";
-    VOLUMES: (Volumes, Option<String>) = "workload.volumes",
+    VOLUMES: (Volumes, Option<String>) = "workload.volumes" of "trace",
         volumes("\"apart\", \"overlay\", or the name or number of one volume"), "apart",
         "trace: its volumes (disks, ASUs) one behind the other as they first appear, all from address 0, or one of them only";
-    START: SimDuration = "workload.start", long_time(0).saying("a time such as \"90min\""), "0s",
+    START: SimDuration = "workload.start" of "trace", long_time(0).saying("a time such as \"90min\""), "0s",
         "trace: only what arrives at this time of the trace or later; becomes time 0";
-    END: SimDuration = "workload.end", long_time(1).saying("a time such as \"2h\", later than `start`"), "none",
+    END: SimDuration = "workload.end" of "trace", long_time(1).saying("a time such as \"2h\", later than `start`"), "none",
         "trace: only what arrives before this time of the trace";
-    SKIP_BAD: u64 = "workload.skip_bad", whole(0, MOST_REQUESTS), "0",
+    SKIP_BAD: u64 = "workload.skip_bad" of "trace", whole(0, MOST_REQUESTS), "0",
         "trace: so many malformed rows are passed over and reported; the next is an error";
-    REPEAT: u32 = "workload.repeat", count(1, 1_000_000), "1",
+    REPEAT: u32 = "workload.repeat" of "trace", count(1, 1_000_000), "1",
         "trace: it is replayed so many times, each copy one mean gap of the trace behind the last request of the copy before";
-    REPLAY: Pacing = "workload.replay", choice(PACINGS), "open",
+    REPLAY: Pacing = "workload.replay" of "trace", choice(PACINGS), "open",
         "trace: requests arrive at the times of the trace (open), one for each that completes (closed), or when what they \
          waited for in the trace has completed and its pause has passed (think-times); see docs/traces.md";
-    QUEUE_DEPTH: u32 = "workload.queue_depth", count(1, 65_536), "1",
+    QUEUE_DEPTH: u32 = "workload.queue_depth" of "trace", count(1, 65_536), "1",
         "trace: requests outstanding, in the trace's order (replay = \"closed\", which ignores its times)";
-    TIME_SCALE: f64 = "workload.time_scale", above(0.0, FASTEST), "1.0",
+    TIME_SCALE: f64 = "workload.time_scale" of "trace", above(0.0, FASTEST), "1.0",
         "trace or streams: times are multiplied by this (0.1: ten times faster), arrivals or times to think; not with replay \
          = \"closed\"";
-    REMAP: Remap = "workload.remap", choice(&[("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)]),
+    REMAP: Remap = "workload.remap" of "trace", choice(&[("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)]),
         "reject", "trace: what happens to addresses beyond the array";
 }

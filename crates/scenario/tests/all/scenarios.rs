@@ -1,10 +1,12 @@
 //! Does what is written mean what the documentation says?
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When, WriteHole};
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder};
 use harmonia_scenario::presets::{self, Kind};
+use harmonia_scenario::schema::Form;
 use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
 use harmonia_ssd::{Allocation, Amount, Domain, GcConfig, Order, PolicyConfig, Priority};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
@@ -602,6 +604,45 @@ pub fn given(path: &str, value: &str) -> Vec<String> {
         flags.push(format!("{}={value}", path.replace("workload.stream.", "workload.stream.x.")));
     }
     flags
+}
+
+/// Values of a form, from end to end.
+fn taken(form: &Form) -> Vec<String> {
+    let quoted = |words: &[&str]| words.iter().map(|word| format!("\"{word}\"")).collect();
+    match form {
+        Form::Whole(least, most) => {
+            [*least, least.midpoint(least + 40), *most].map(|value| value.to_string()).into()
+        }
+        Form::Number(least, most) => {
+            [*least, least.midpoint(*most), *most].map(|value| format!("{value:?}")).into()
+        }
+        Form::Flag => vec!["true".into(), "false".into()],
+        Form::OneOf(words) => quoted(words),
+        Form::Time => quoted(&["0us", "1.5ms", "3s"]),
+        Form::Size => quoted(&["0B", "4KiB", "64MiB"]),
+        Form::Rate => quoted(&["1KB/s", "300MB/s"]),
+        Form::Transfers => quoted(&["166MT/s"]),
+        Form::Share => quoted(&["7.5%"]),
+        Form::AboveHard => quoted(&["hard", "hard+3"]),
+        Form::Any(forms) => forms.iter().flat_map(taken).collect(),
+        Form::List(each) => taken(each).iter().map(|value| format!("[{value}]")).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn what_a_key_takes_is_printed_and_read_again() {
+    let mut kept = BTreeSet::new();
+    for key in schema::keys() {
+        for value in taken(&key.form) {
+            let flags = given(key.path, &value);
+            if let Ok(scenario) = Scenario::parse("", "test.toml", &flags, None) {
+                assert_eq!(parse(&scenario.to_toml()), scenario, "{flags:?}");
+                kept.insert(key.path);
+            }
+        }
+    }
+    assert!(kept.len() > 90, "{} keys are taken where they belong: {kept:?}", kept.len());
 }
 
 /// Every key of the schema is read: a value no key takes is refused by that key, in a scenario where it belongs.

@@ -11,7 +11,7 @@ use crate::scenarios::given;
 const VALUES: &[&str] = &[
     "[1979-05-27]",
     "-1",
-    "1e300",
+    "1e10",
     "\"\"",
     "\"5\"",
     "nan",
@@ -22,15 +22,20 @@ const VALUES: &[&str] = &[
     "[]",
     "0",
     "\"1 parsec\"",
-    "-inf",
+    "inf",
     "{ zzz = 1 }",
     "\"101%\"",
     "70000",
     "\"zzz\"",
     "0.5",
-    "\"900TiB\"",
+    "\"5000TiB\"",
     "\"1B/s\"",
 ];
+
+/// A number that a key keeps whatever others there are.
+fn drawn(path: &str) -> usize {
+    path.bytes().fold(0, |sum, byte| sum * 31 % 65_521 + usize::from(byte))
+}
 
 fn refused(flags: &[String]) -> Option<BadInput> {
     Scenario::parse("", "empty.toml", flags, None).err()
@@ -40,16 +45,16 @@ fn refused(flags: &[String]) -> Option<BadInput> {
 fn told(error: &BadInput, allowed: &str) -> String {
     let message = error.to_string();
     let said = message.split("allowed: ").nth(1).unwrap_or_default();
-    let problem = error.problem().split_once("`: ").or_else(|| error.problem().split_once(": `"));
-    let problem = problem.map_or(error.problem(), |(_, problem)| problem);
+    let problem = error.problem().split_once(": `").map_or(error.problem(), |(_, problem)| problem);
     if said == allowed { problem.to_owned() } else { format!("{problem} | {said}") }
 }
 
 #[test]
 fn every_key_says_what_is_wrong_with_a_value() {
     let mut report = String::new();
-    for (at, key) in schema::keys().enumerate() {
-        let values = (0..VALUES.len()).map(|next| VALUES[(at + next) % VALUES.len()]);
+    for key in schema::keys() {
+        let first = drawn(key.path);
+        let values = (0..VALUES.len()).map(|next| VALUES[(first + next) % VALUES.len()]);
         let mut errors = values.filter_map(|value| refused(&given(key.path, value)));
         let error = errors.next().expect("no key takes all of them");
         writeln!(report, "{}", told(&error, &key.allowed)).unwrap();
@@ -65,7 +70,7 @@ fn every_key_says_what_is_wrong_with_a_value() {
 #[test]
 fn a_misspelt_key_is_told_the_nearest() {
     let mut report = String::new();
-    for key in schema::keys().skip(2).step_by(4) {
+    for key in schema::keys().filter(|key| key.path != "seed" && drawn(key.path) % 4 == 0) {
         let (table, name) = key.path.rsplit_once('.').unwrap_or(("", key.path));
         let misspelt = format!("{}{}", &name[..1], &name[2..]);
         let flags = match table {
