@@ -55,13 +55,15 @@ pub struct Precondition {
     pub overwrite_space: OverwriteSpace,
     /// Who coordinates while the load warms up.
     pub warmup_policy: WarmupPolicy,
+    /// Root of its random numbers; the scenario's if `None`.
+    pub seed: Option<u64>,
 }
 
 /// A device that is full and in use.
 impl Default for Precondition {
     fn default() -> Self {
         let (overwrite_space, warmup_policy) = (OverwriteSpace::default(), WarmupPolicy::default());
-        Precondition { fill: 1.0, overwrite: 3.0, overwrite_space, warmup_policy }
+        Precondition { fill: 1.0, overwrite: 3.0, overwrite_space, warmup_policy, seed: None }
     }
 }
 

@@ -41,4 +41,7 @@ pub(crate) static PRECONDITION: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock
     at! { "precondition.warmup_policy", warmup_policy, choice(WARMUP_POLICIES).quiet(), "\"own\"",
         "coordination policy under which the load's warm-up runs; \"local\": variants of a comparison that differ in \
          coordination alone warm up once, then members come to rest, and each goes on from there" },
+    at! { "precondition.seed", seed, whole(0, u64::MAX).optional(), "`seed`",
+        "seed of ageing. With it, runs of several seeds begin with one aged array, which takes less time; what their results \
+         vary by is then the load alone" },
 ]);
