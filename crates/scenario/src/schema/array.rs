@@ -89,8 +89,10 @@ declare! {
          and the like; raid10: \"near-2\", \"far-2\", \"offset-2\", or with up to 8 copies"), "left-symmetric; raid10: near-2",
         "where parity or copies lie, by the names of Linux md (raid5, raid6, raid10)";
     PARITY_SHARES: Vec<u16> = "array.parity_shares",
-        members(0, 1000).list(0, MOST_DEVICES.into()).saying("a list of whole numbers from 0 to 1000, one for each member, two of them or more above 0, such as [70, 10, 10, 10]; \
-         divided by what divides all of them they sum to at most 1024 and at most the stripes of a member (raid5)"),
+        members(0, 1000).list(0, MOST_DEVICES.into())
+            .saying("a list of whole numbers from 0 to 1000, one for each member, two of them or more above 0, such as [70, \
+                     10, 10, 10]; divided by what divides all of them they sum to at most 1024 and at most the stripes of a \
+                     member (raid5)"),
         "equal shares",
         "the shares of parity that members have, in proportion, so that they do not wear out at one time; equal shares are \
          the rotation of `array.layout`";
@@ -130,7 +132,8 @@ declare! {
     POLL: SimDuration = "array.poll", positive_time(), "10ms",
         "how often members are asked for their status so that reads can avoid those that collect (interface = \"log\")";
     READS: Reads = "array.reads",
-        choice(&[("wait", Reads::Wait), ("avoid", Reads::Avoid(Avoid::Longest))]).saying("\"wait\" or \"avoid\"; \"avoid\" needs redundancy, and interface = \"log\", \"busy\" or \"command\""),
+        choice(&[("wait", Reads::Wait), ("avoid", Reads::Avoid(Avoid::Longest))])
+            .saying("\"wait\" or \"avoid\"; \"avoid\" needs redundancy, and interface = \"log\", \"busy\" or \"command\""),
         "wait",
         "what a read does when its member is known to collect: it waits, or its data is read from another copy or rebuilt \
          from the other members; a policy with a rule of its own for reads goes by that";
@@ -169,8 +172,9 @@ declare! {
         whole(1, MOST_REQUESTS).saying("a whole number of requests, 1 to 10^12; not together with `at`"), "required, or `at`",
         "it happens as that request arrives, counted from the run's start, warm-up included";
     WRITE_HOLE: WriteHole = "array.write_hole",
-        choice(WRITE_HOLES).saying("\"resync\", on a level with redundancy; \"bitmap\", on one but draid; \"journal\", on a level with parity; \"ppl\", \
-         on raid5"), "resync",
+        choice(WRITE_HOLES)
+            .saying("\"resync\", on a level with redundancy; \"bitmap\", on one but draid; \"journal\", on a level with \
+                     parity; \"ppl\", on raid5"), "resync",
         "what the array does about rows that were being written when power was lost, whose parity or copies need not agree: \
          it goes through all of the array while requests go on, or through what a write-intent bitmap says, or has logged \
          what it was about to write, in a journal or in a partial parity log";
@@ -187,12 +191,14 @@ declare! {
         choice(SPARE_STATES).saying("\"new\", or \"aged\" without a preset of its own"), "new",
         "whether it was never written, or is in the state in which members begin the run";
     PPL_SIZE: Bytes = "array.ppl_size",
-        size(1, ANY).saying("a size such as \"1MiB\", a multiple of the page size, at least a stripe unit and a block, at most half of a member; \
-         with write_hole = \"ppl\""), "1MiB",
+        size(1, ANY)
+            .saying("a size such as \"1MiB\", a multiple of the page size, at least a stripe unit and a block, at most half of \
+                     a member; with write_hole = \"ppl\""), "1MiB",
         "bytes at the end of each member that the partial parity log takes; writes wait while it is full";
     BITMAP_CHUNK: Bytes = "array.bitmap_chunk",
-        size(1, ANY).saying("a size such as \"1MiB\", a multiple of the stripe unit, at most 1,048,576 of them in a member; with write_hole = \
-         \"bitmap\""), "a 1024th of a member in whole stripe units, at most 64MiB",
+        size(1, ANY)
+            .saying("a size such as \"1MiB\", a multiple of the stripe unit, at most 1,048,576 of them in a member; with \
+                     write_hole = \"bitmap\""), "a 1024th of a member in whole stripe units, at most 64MiB",
         "bytes of a member that a bit of the write-intent bitmap stands for; the first write to them waits until it is set on \
          all members";
     BITMAP_DELAY: SimDuration = "array.bitmap_delay", bitmap_delay(), "5s",

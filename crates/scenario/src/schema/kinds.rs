@@ -19,9 +19,12 @@ pub(super) struct Kind<T> {
     pub form: Form,
     /// In words.
     pub words: String,
-    read: Box<dyn Fn(&Field<'_>) -> Parsed<T> + Send + Sync>,
-    show: Box<dyn Fn(&T) -> Option<Shown> + Send + Sync>,
+    read: Box<Read<T>>,
+    show: Box<Show<T>>,
 }
+
+type Read<T> = dyn Fn(&Field<'_>) -> Parsed<T> + Send + Sync;
+type Show<T> = dyn Fn(&T) -> Option<Shown> + Send + Sync;
 
 impl<T: 'static> Kind<T> {
     pub fn new(

@@ -169,8 +169,9 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     by! { "ssd.timing.transfer", transfer(), Draft::transfer, |key, ssd| key.show(&Transfer::Page(ssd.timing.transfer)), PRESET,
         "time to move a page between die and controller" },
     by! { "ssd.timing.command",
-        time().or_table().saying("a time such as \"290ns\", or a table such as { read = \"290ns\", program = \"361ns\", erase = \"220ns\" }; at most \
-         1h"), Draft::command, |_, _| None, PRESET,
+        time().or_table()
+            .saying("a time such as \"290ns\", or a table such as { read = \"290ns\", program = \"361ns\", erase = \"220ns\" \
+                     }; at most 1h"), Draft::command, |_, _| None, PRESET,
         "time that a command and its address occupy the bus, of every kind or each kind apart" },
     at! { "ssd.timing.command.read", timing.command.read if says_commands, time(), PRESET,
         "command and address of a read, before the array works; once for each plane of a multi-plane read" },
@@ -252,7 +253,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     by! { "ssd.gc.slack", time(), |draft, slack, gc, field| draft.old_key(gc, field, &OLD_KEYS[1], slack.to_string().into()),
         |_, _| None, "none", "older spelling of ssd.gc.schedule.slack, of the schedule slack" },
     at! { "ssd.gc.destination", gc.destination,
-        choice(&[("unit", Destination::Unit), ("device", Destination::Device)]).saying("\"unit\" or (with allocation \"dynamic\") \"device\""),
+        choice(&[("unit", Destination::Unit), ("device", Destination::Device)])
+            .saying("\"unit\" or (with allocation \"dynamic\") \"device\""),
         PRESET, "where moved pages go: to their own allocation unit, or to the unit of the device with the most free blocks" },
     by! { "ssd.gc.concurrency", policy("the name of a policy, or a table with `policy` and the policy's own keys"),
         |draft, (), gc, field| draft.policy(gc, field, &CONCURRENCY), |_, ssd| Some(table_of(&ssd.gc.concurrency)), PRESET,

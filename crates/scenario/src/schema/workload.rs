@@ -295,7 +295,8 @@ declare! {
         "exponent of the law; hot pages are scattered over the footprint (zipf)";
     HOT_SPACE: f64 = "workload.address.hot_space" of "hotspot", between(0.0, 1.0, "leaves no cold space"), "0.2",
         "share of the footprint that is hot, from its start (hotspot)";
-    HOT_TRAFFIC: f64 = "workload.address.hot_traffic" of "hotspot", number(0.0, 1.0), "0.8", "share of requests that go there (hotspot)";
+    HOT_TRAFFIC: f64 = "workload.address.hot_traffic" of "hotspot", number(0.0, 1.0), "0.8",
+        "share of requests that go there (hotspot)";
     FIRST_TOUCH: f64 = "workload.address.first_touch" of "working-set", above(0.0, 1e6), "required for working-set",
         "bytes touched for the first time, in pieces of 4 KiB, for each byte asked for, until all of the footprint has been: \
          a load of `footprint` / `first_touch` bytes touches exactly the footprint (working-set)";
@@ -304,7 +305,8 @@ declare! {
     REUSE: f64 = "workload.address.reuse" of "working-set", number(0.01, 1000.0), "1",
         "other requests return to touched places: 1 to each alike, below 1 rather to those touched early, above 1 to those \
          touched late; the earliest 1% share evenly (working-set)";
-    FILE_SIZE: Bytes = "workload.address.file_size" of "files", size(1, ANY).saying("a size such as \"64MiB\", at most the footprint"),
+    FILE_SIZE: Bytes = "workload.address.file_size" of "files",
+        size(1, ANY).saying("a size such as \"64MiB\", at most the footprint"),
         "required for files",
         "size of the largest file; the footprint has room for as many files of this size as fit (files)";
     FILE_SIZE_MIN: Bytes = "workload.address.file_size_min" of "files",
@@ -322,7 +324,8 @@ declare! {
         extent(above(0.0, 1.0), 1).saying("a number above 0, at most 1, or a size such as \"2GiB\""), "1.0",
         "part of the space addressed: a share of it, or bytes";
     ADDRESS_START: Extent = "workload.address.start",
-        extent(below(0.0, 1.0, "leaves nothing behind it"), 0).saying("a number from 0 to below 1, or a size such as \"1GiB\"; 0B is the beginning"),
+        extent(below(0.0, 1.0, "leaves nothing behind it"), 0)
+            .saying("a number from 0 to below 1, or a size such as \"1GiB\"; 0B is the beginning"),
         "behind the streams before it", "streams: where the stream's part of the space begins; such parts may overlap";
     ADDRESS_ALIGN: Bytes = "workload.address.align",
         size(1, 1 << 30).saying("a size, at least 1B and at most 1GiB; not together with `workload.align` = true"),
@@ -334,13 +337,15 @@ declare! {
         choice(&[("others", SkewRest::Others), ("all", SkewRest::All)]).saying("\"others\" (raid0) or \"all\""),
         "others; levels other than raid0: all", "members over which the requests that are not skewed are striped";
     STREAM: () = "workload.stream" of "synthetic",
-        opened(Form::Named, "tables [workload.stream.NAME] with `arrival`, `size`, `read_fraction`, `trim_fraction` and `address`"),
+        opened(Form::Named,
+            "tables [workload.stream.NAME] with `arrival`, `size`, `read_fraction`, `trim_fraction` and `address`"),
         "none: one load", "several loads merged by time; each has a part of the space to itself, in the order of their names";
     STREAM_ARRIVAL: () = "workload.stream.arrival", like("workload.arrival", "a table as [workload.arrival], not closed"),
         "required without a preset or `count`", "when requests of the stream arrive";
     STREAM_COUNT: Vec<u64> = "workload.stream.count",
-        part().saying("a whole number, 1 to 10^12, or a list of one, 0 or more, for each of the phases of [workload.arrival]; without \
-         `arrival`"), "none",
+        part()
+            .saying("a whole number, 1 to 10^12, or a list of one, 0 or more, for each of the phases of [workload.arrival]; \
+                     without `arrival`"), "none",
         "the stream takes part in the common arrivals of [workload.arrival]: so many are its own, of as many as the counts of \
          all such streams sum to, dealt like cards; a list has the number for each phase";
     STREAM_SIZE: () = "workload.stream.size", like("workload.size", "a table as [workload.size]"), "required without a preset",
@@ -351,7 +356,8 @@ declare! {
         number(0.0, 1.0).saying("a number from 0 to 1, with `read_fraction` at most 1"), "0",
         "share of requests of the stream that trim, as `workload.trim_fraction`";
     STREAM_ADDRESS: () = "workload.stream.address",
-        like("workload.address", "a table as [workload.address], without skew; all footprints without `start` together at most 1"),
+        like("workload.address",
+            "a table as [workload.address], without skew; all footprints without `start` together at most 1"),
         "required without a preset",
         "where the stream's requests go within its part; `footprint` gives the size of that part";
     STREAM_PERSISTENCE: f64 = "workload.stream_persistence" of "synthetic", persistence(), "0",
@@ -362,7 +368,8 @@ declare! {
     ALIGN: bool = "workload.align", flag(), "true; a trace: false",
         "round requests up to whole aligned pages; if not, a partly written page costs a read before its program";
     DEADLINE: Option<SimDuration> = "workload.deadline",
-        positive_time().or_table().saying("a time above 0 such as \"5ms\", or a table such as { read = \"2ms\", write = \"10ms\" }; at most 1h"),
+        positive_time().or_table()
+            .saying("a time above 0 such as \"5ms\", or a table such as { read = \"2ms\", write = \"10ms\" }; at most 1h"),
         "none",
         "response time that a request should not exceed; devices know it, and the report counts the requests that miss it";
     DEADLINE_READ: SimDuration = "workload.deadline.read", positive_time(), "none",
@@ -375,13 +382,16 @@ declare! {
     FORMAT: &'static str = "workload.format" of "trace files", named(Form::Format, "the name of a trace format", formats), "auto",
         "trace: its format";
     COLUMNS: Columns = "workload.columns" of "trace files",
-        meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, response, - for any other", str::parse, Columns::to_string),
+        meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, response, - for any other",
+            str::parse, Columns::to_string),
         "none", "trace of any table (format csv): what its columns are; separated by ;, a tab or blanks if its fields are";
-    TIME_UNIT: u64 = "workload.time_unit" of "trace files", tick("\"ns\", \"100ns\", \"us\", \"ms\", \"s\" or another time above 0, at most 1h"),
+    TIME_UNIT: u64 = "workload.time_unit" of "trace files",
+        tick("\"ns\", \"100ns\", \"us\", \"ms\", \"s\" or another time above 0, at most 1h"),
         "the format's", "trace: what its times count";
     ADDRESS_UNIT: Bytes = "workload.address_unit" of "trace files", unit(), "the format's", "trace: what its addresses count";
     SIZE_UNIT: Bytes = "workload.size_unit" of "trace files", unit(), "the format's", "trace: what its sizes count";
-    READ_IS: u8 = "workload.read_is" of "trace files", whole(0, 1).map(|bit| bit as u8, |bit| Some((*bit).into())).saying("0 or 1"),
+    READ_IS: u8 = "workload.read_is" of "trace files",
+        whole(0, 1).map(|bit| bit as u8, |bit| Some((*bit).into())).saying("0 or 1"),
         "the format's", "trace: the value of the operation's column (DiskSim: of bit 0 of its flags) that means read";
     OPS: OperationCodes = "workload.ops" of "trace files",
         meant("codes such as \"r=1,2,5/w=3,4,6\": r read, w write, t trim, f flush", str::parse, OperationCodes::to_string),
@@ -389,9 +399,11 @@ declare! {
     EVENT_FORMAT: EventFormat = "workload.event_format" of "trace files",
         meant("the string that blkparse -f was given, such as \"%T.%t %a %d %S %n\"", str::parse, EventFormat::to_string),
         "none", "trace of blkparse: the format that its events were printed in";
-    ACTION: Action = "workload.action" of "trace files", action("\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)"),
+    ACTION: Action = "workload.action" of "trace files",
+        action("\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)"),
         "the most complete", "trace: the event of a request that is its arrival (blkparse, blktrace, ftrace)";
-    SORT_WINDOW: SimDuration = "workload.sort_window" of "trace files", long_time(0).saying("a time such as \"10ms\"; \"0s\": none"),
+    SORT_WINDOW: SimDuration = "workload.sort_window" of "trace files",
+        long_time(0).saying("a time such as \"10ms\"; \"0s\": none"),
         "the format's", "trace: rows that come late by up to this are sorted in; a row later than that is malformed";
     SPREAD: bool = "workload.spread" of "trace files", flag(), "the format's",
         "trace: whether rows at one tick of its clock are spread evenly up to the next";
@@ -416,6 +428,7 @@ declare! {
     TIME_SCALE: f64 = "workload.time_scale" of "trace", above(0.0, FASTEST), "1.0",
         "trace or streams: times are multiplied by this (0.1: ten times faster), arrivals or times to think; not with replay \
          = \"closed\"";
-    REMAP: Remap = "workload.remap" of "trace", choice(&[("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)]),
+    REMAP: Remap = "workload.remap" of "trace",
+        choice(&[("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)]),
         "reject", "trace: what happens to addresses beyond the array";
 }
