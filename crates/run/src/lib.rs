@@ -394,10 +394,10 @@ fn ageing_key(scenario: &Scenario) -> String {
         )
     });
     let members: Vec<String> = members.collect();
-    let Precondition { fill, overwrite, overwrite_space: _, warmup_policy: _ } = scenario.precondition;
+    let Precondition { fill, overwrite, seed, overwrite_space: _, warmup_policy: _ } = scenario.precondition;
     let within = overwritten(scenario).map(|bytes| format!(", within: {bytes}")).unwrap_or_default();
     let aged = format!("Precondition {{ fill: {fill:?}, overwrite: {overwrite:?}{within} }}");
-    format!("{} {aged} {} {members:?}", scenario.seed, filled(scenario))
+    format!("{} {aged} {} {members:?}", seed.unwrap_or(scenario.seed), filled(scenario))
 }
 
 /// The first bytes of the array that overwrites keep to, whole pages; `None` if they go to all that is filled.
@@ -471,7 +471,7 @@ fn precondition(
             fill,
             overwrite,
             within: overwritten(scenario),
-            seed: scenario.seed,
+            seed: scenario.precondition.seed.unwrap_or(scenario.seed),
             threads,
             cancel: options.cancel,
             pages_done: &pages_done,

@@ -44,9 +44,9 @@ impl Job {
     }
 }
 
-/// Runs each scenario with as many seeds: its own and those that follow. Each seed has an aged array of its own, which
-/// the variants share as in [`compare`](crate::compare). Reports come variant by variant, each with all of its seeds in
-/// order.
+/// Runs each scenario with as many seeds: its own and those that follow. Each seed has an aged array of its own, unless
+/// `precondition.seed` says which, and the variants share it as in [`compare`](crate::compare). Reports come variant by
+/// variant, each with all of its seeds in order.
 ///
 /// # Errors
 /// As [`compare`](crate::compare), and if there are no seeds, more than [`MOST_SEEDS`], or none left after a scenario's

@@ -14,8 +14,9 @@ use crate::log;
 use crate::own::{Keys, PolicyTable};
 use crate::read::Section;
 use crate::reserve;
+use crate::schema::array as keys;
 use crate::ssd::Draft;
-use crate::tree::{Place, Value};
+use crate::tree::Place;
 
 /// In what states devices that are no members begin.
 pub(crate) struct States {
@@ -23,17 +24,13 @@ pub(crate) struct States {
     pub journal: SpareState,
 }
 
-/// The most operations that a queue may be limited to.
-pub(crate) const MOST_DEPTH: u32 = 65535;
-
 /// `[ssd]` keys that `[[array.member]]` takes directly, too.
 const OVERRIDES: &[&str] = &["preset", "geometry", "timing", "link", "ftl", "gc"];
 
 /// Reads `[array]` and `[ssd]`.
 pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
-    let section = root.child("array", "array")?;
-    let most = u32::from(level::MOST_DEVICES);
-    let devices = section.field("devices").map(|field| field.count(1, most)).transpose()?.unwrap_or(8) as u16;
+    let section = root.child("array")?;
+    let devices = section.get_or(&keys::DEVICES, 8)?;
     let level = level::level(&section, devices)?;
     let small_write = level::small_write(&section, level)?;
     let degraded_writes = level::degraded_writes(&section, level)?;
@@ -54,11 +51,10 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let knowledge = Knowledge { free_stripes, ..knowledge::read(&section, level, devices, page)? };
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
     log::fits(&section, &faults, room.layout(), page)?;
-    let depth = section.field("queue_depth");
-    let link = section.child("link", "array.link")?;
+    let link = section.child("array.link")?;
     let config = ArrayConfig {
-        queue_depth: depth.map(|field| field.count(1, MOST_DEPTH)).transpose()?,
-        link_bandwidth: link.field("bandwidth").map(|field| field.bandwidth()).transpose()?,
+        queue_depth: section.get(&keys::QUEUE_DEPTH)?,
+        link_bandwidth: link.get(&keys::LINK_BANDWIDTH)?,
         devices,
         level,
         stripe_unit,
@@ -72,41 +68,34 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
         members,
     };
     reserve::allows(&section, &config)?;
-    Ok((config, States { spares: failures::spare_state(&section)?, journal }, room))
+    Ok((config, States { spares: section.get_or(&keys::SPARE_STATE, SpareState::default())?, journal }, room))
 }
 
 /// Reads every member's device. All must have one page size and one logical size; returns what they share.
 fn members(root: &Section<'_>, array: &Section<'_>, devices: u16) -> Parsed<(Vec<MemberConfig>, Shape)> {
     let mut draft = Draft::new();
-    draft.apply(&root.child("ssd", "ssd")?)?;
+    draft.apply(&root.child("ssd")?)?;
     let (ssd, shape) = draft.finish()?;
     let mut members = vec![MemberConfig { capable: true, ssd }; usize::from(devices)];
-    let Some(field) = array.field("member") else { return Ok((members, shape)) };
-    let Value::List(list) = &field.node.value else {
-        return Err(field.fault(format!("must be an array of tables, not {}", field.node.kind())));
-    };
     let mut shapes: Vec<(Shape, Place, String)> =
         vec![(shape, Place::Nowhere, "[ssd]".to_owned()); usize::from(devices)];
     let mut written = vec![false; usize::from(devices)];
-    for (position, node) in list.iter().enumerate() {
-        let section = Section::of(node, format!("array.member[{position}]"), "array.member", OVERRIDES)?;
-        let field = section.require("index", "it says which member this is")?;
-        let most = u32::from(devices) - 1;
-        let index = field.count(0, u32::from(u16::MAX))? as usize;
-        if index > most as usize {
+    for section in array.tables(&keys::MEMBER, usize::MAX, OVERRIDES)? {
+        let field = section.require(&keys::MEMBER_INDEX, "it says which member this is")?;
+        let most = devices - 1;
+        let index = usize::from(keys::MEMBER_INDEX.read(&field)?);
+        if index > usize::from(most) {
             let problem = format!("there are only {devices} devices");
             return Err(field.fault_allowing(problem, format!("0 to {most}")));
         }
         if std::mem::replace(&mut written[index], true) {
             return Err(field.fault_allowing("is given twice", "one [[array.member]] for each index"));
         }
-        if let Some(field) = section.field("capable") {
-            members[index].capable = field.boolean()?;
-        }
+        members[index].capable = section.get_or(&keys::MEMBER_CAPABLE, true)?;
         let mut own = draft.clone();
         let direct = Section { schema: "ssd", ..section.clone() };
         own.apply(&direct)?;
-        own.apply(&section.child("ssd", "ssd")?)?;
+        own.apply(&section.child("ssd")?)?;
         let (ssd, shape) = own.finish()?;
         members[index].ssd = ssd;
         shapes[index] = (shape, section.place, section.path.clone());
@@ -160,10 +149,7 @@ fn coordination(
         common: &["policy", "message_latency"],
     };
     let (section, entry) = table.open(array, &coordination::POLICIES, "local")?;
-    let message_latency = match section.field("message_latency") {
-        Some(field) => field.duration(false)?,
-        None => SimDuration::ZERO,
-    };
+    let message_latency = section.get_or(&keys::MESSAGE_LATENCY, SimDuration::ZERO)?;
     let own = table.keys(&section)?;
     let devices = members.len() as u16;
     let redundancy = level.redundancy(devices);

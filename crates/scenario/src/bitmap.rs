@@ -9,6 +9,7 @@ use harmonia_types::{Bytes, SimDuration, units};
 use crate::error::Parsed;
 use crate::log::hole;
 use crate::read::Section;
+use crate::schema::array as keys;
 
 /// What a bit stands for at most unless somebody says otherwise: md's.
 const LARGEST_USUAL: Bytes = 64 << 20;
@@ -18,7 +19,6 @@ const USUAL_BITS: u64 = 1024;
 const MOST_BITS: u64 = 1 << 20;
 /// md's: from one pass that looks for bits to clear to the next.
 const USUAL_DELAY: SimDuration = SimDuration::from_us(5_000_000);
-const LEAST_DELAY: SimDuration = SimDuration::from_us(1_000);
 
 /// Reads the keys; what a bit stands for is 0 where that is not written.
 pub(crate) fn read(array: &Section<'_>, level: Level) -> Parsed<WriteHole> {
@@ -27,15 +27,8 @@ pub(crate) fn read(array: &Section<'_>, level: Level) -> Parsed<WriteHole> {
         let allowed = "\"resync\", or array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\" or \"raid6\"";
         return Err(hole(array).fault_allowing(problem, allowed));
     }
-    let chunk = array.field("bitmap_chunk").map(|field| field.bytes(1)).transpose()?.unwrap_or(0);
-    let mut delay = USUAL_DELAY;
-    if let Some(field) = array.field("bitmap_delay") {
-        delay = field.duration(true)?;
-        if delay < LEAST_DELAY {
-            return Err(field.fault("is too short: md looks no more often than once a millisecond"));
-        }
-    }
-    Ok(WriteHole::Bitmap { chunk, delay })
+    let chunk = array.get_or(&keys::BITMAP_CHUNK, 0)?;
+    Ok(WriteHole::Bitmap { chunk, delay: array.get_or(&keys::BITMAP_DELAY, USUAL_DELAY)? })
 }
 
 /// Settles what a bit stands for, of members of so many bytes.
@@ -46,7 +39,7 @@ pub(crate) fn settle(
     member: Bytes,
 ) -> Parsed<()> {
     let WriteHole::Bitmap { chunk, .. } = write_hole else { return Ok(()) };
-    let Some(field) = array.field("bitmap_chunk") else {
+    let Some(field) = array.field(&keys::BITMAP_CHUNK) else {
         *chunk = member.div_ceil(USUAL_BITS).min(LARGEST_USUAL).next_multiple_of(unit);
         return Ok(());
     };

@@ -19,11 +19,18 @@ const USUAL_DATA: u16 = 8;
 const GRAMMAR: &str =
     "draid1 or draid2, then the data units of a group and the distributed spares, such as \"draid1:4d:1s\"";
 
-/// The level that a text names, for so many members; `None` if it is no declustered one.
-pub(crate) fn level(field: &Field<'_>, devices: u16) -> Parsed<Option<Level>> {
-    let text = field.text()?;
-    let Some(rest) = text.strip_prefix("draid") else { return Ok(None) };
-    let mut parts = rest.split(':');
+/// What a declustered level says; what is not written is `None`.
+pub(crate) struct Parts {
+    parities: u16,
+    data: Option<u16>,
+    children: Option<u16>,
+    spares: Option<u16>,
+}
+
+/// The parts of a declustered level.
+pub(crate) fn parts(field: &Field<'_>) -> Parsed<Parts> {
+    let text = field.node.value.text().unwrap_or_default();
+    let mut parts = text.strip_prefix("draid").unwrap_or(text).split(':');
     let parities = match parts.next().unwrap_or_default() {
         "" | "1" => 1,
         "2" => 2,
@@ -48,6 +55,12 @@ pub(crate) fn level(field: &Field<'_>, devices: u16) -> Parsed<Option<Level>> {
             _ => return Err(field.fault_allowing(format!("has `{part}`, which says nothing"), GRAMMAR)),
         }
     }
+    Ok(Parts { parities, data, children, spares })
+}
+
+/// The level of these parts, for so many members.
+pub(crate) fn level(field: &Field<'_>, parts: Parts, devices: u16) -> Parsed<Level> {
+    let Parts { parities, data, children, spares } = parts;
     if let Some(children) = children.filter(|&children| children != devices) {
         let problem = format!("says {children} members, and array.devices says {devices}");
         return Err(field.fault_allowing(problem, format!("no `c` in it, or {devices}c")));
@@ -55,7 +68,7 @@ pub(crate) fn level(field: &Field<'_>, devices: u16) -> Parsed<Option<Level>> {
     let spares = spares.unwrap_or(0);
     let room = devices.saturating_sub(spares).saturating_sub(parities);
     let shape = Groups { parities, data: data.unwrap_or(USUAL_DATA.min(room).max(1)), spares };
-    checked(field, shape, devices).map(Some)
+    checked(field, shape, devices)
 }
 
 /// A whole number without signs or leading zeros.

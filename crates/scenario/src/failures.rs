@@ -4,30 +4,20 @@
 //! Times and counts of requests begin with the run, its warm-up included. Members may fail on any level: what is lost then
 //! stands in the report. Spares, rebuilding and scrubbing need a level that keeps data more than once.
 
-use harmonia_array::{Befalls, Fault, Faults, Level, MemberConfig, Rebuild, Scrub, When};
+use harmonia_array::{Befalls, Fault, Faults, Level, MemberConfig, Rebuild, Scrub, When, WriteHole};
 use harmonia_types::{Bytes, DeviceId, SimTime, units};
-use serde::Serialize;
 
 use crate::error::Parsed;
 use crate::knowledge::REDUNDANT;
 use crate::power;
 use crate::read::{Field, Section};
-use crate::tree::Value;
+use crate::schema::array as keys;
 
 /// Most entries of `[[array.failure]]`.
 const MOST_FAILURES: usize = 64;
-/// Most spares: as many as the largest array of one chassis has slots.
-const MOST_SPARES: u32 = 64;
-/// A device slower than by this is a dead one.
-const MOST_FACTOR: f64 = 1000.0;
-/// Most steps under way at a time.
-const MOST_DEPTH: u32 = 256;
-/// Most bytes of a member under one lock.
-const MOST_STEP: Bytes = 64 << 20;
 
 /// In what state spares stand by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SpareState {
     /// They were never written.
     #[default]
@@ -51,22 +41,17 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
         ("spare_state", "there is nothing to rebuild a spare from"),
         ("write_hole", "nothing has to agree after a loss of power"),
     ] {
-        if let Some(field) = array.field(key).filter(|_| !is_redundant) {
+        if let Some(field) = array.named(key).filter(|_| !is_redundant) {
             return needs_redundancy(field, what);
         }
     }
-    let page_errors = match array.field("page_errors") {
-        Some(field) => share(&field)?,
-        None => 0.0,
-    };
-    if let Some(field) = array.field("spares").filter(|_| level.distributed_spares() > 0)
-        && field.count(0, MOST_SPARES)? > 0
-    {
+    let page_errors = array.get_or(&keys::PAGE_ERRORS, 0.0)?;
+    let spares = array.get_or(&keys::SPARES, 0)?;
+    if let Some(field) = array.field(&keys::SPARES).filter(|_| level.distributed_spares() > 0 && spares > 0) {
         let problem =
             format!("{level} has distributed spares, and copying them back to a new device is not modelled");
         return Err(field.fault_allowing(problem, "spares = 0, or a level without distributed spares"));
     }
-    let spares = array.field("spares").map(|field| field.count(0, MOST_SPARES)).transpose()?.unwrap_or(0);
     let events = failures(array, members.len() as u16)?;
     no_more_than_spares(array, &events, (is_redundant, spares))?;
     let power_losses = power::losses(array, level)?;
@@ -77,16 +62,11 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
         rebuild: rebuild(array, page)?,
         scrub: scrub(array)?,
         power_losses,
-        write_hole: power::write_hole(array)?,
+        // How large a log is, and what a bit stands for, follows.
+        write_hole: array.get_or(&keys::WRITE_HOLE, WriteHole::Resync)?,
         journal: None,
         seed: 0,
     })
-}
-
-/// Reads `spare_state`.
-pub(crate) fn spare_state(array: &Section<'_>) -> Parsed<SpareState> {
-    let names = [("new", SpareState::New), ("aged", SpareState::Aged)];
-    Ok(array.field("spare_state").map(|field| field.choice(&names)).transpose()?.unwrap_or_default())
 }
 
 /// The member that most are like, the first of these: spares are like it, too.
@@ -106,34 +86,20 @@ fn name<'a>(field: &'a Field<'_>) -> &'a str {
     field.path.rsplit('.').next().unwrap_or_default()
 }
 
-/// A share from 0 to below 1.
-fn share(field: &Field<'_>) -> Parsed<f64> {
-    let share = field.number(0.0, true, 1.0)?;
-    if share < 1.0 { Ok(share) } else { Err(field.fault("leaves no page that can be read")) }
-}
-
 fn failures(array: &Section<'_>, devices: u16) -> Parsed<Vec<Fault>> {
-    let Some(field) = array.field("failure") else { return Ok(Vec::new()) };
-    let Value::List(list) = &field.node.value else {
-        return Err(field.fault(format!("must be an array of tables, not {}", field.node.kind())));
-    };
-    if list.len() > MOST_FAILURES {
-        return Err(field.fault(format!("has {} entries, expected at most {MOST_FAILURES}", list.len())));
-    }
-    let mut faults: Vec<Fault> = Vec::with_capacity(list.len());
-    for (position, node) in list.iter().enumerate() {
-        let section = Section::of(node, format!("array.failure[{position}]"), "array.failure", &[])?;
+    let mut faults: Vec<Fault> = Vec::new();
+    for section in array.tables(&keys::FAILURE, MOST_FAILURES, &[])? {
         let fault = failure(&section, devices)?;
         let is_again = |what: Befalls| {
             let is_same = |known: &Fault| known.what == what && known.device == fault.device;
             fault.what == what && faults.iter().any(is_same)
         };
         if is_again(Befalls::Failure) {
-            let field = section.require("device", "")?;
+            let field = section.require(&keys::FAILURE_DEVICE, "")?;
             return Err(field.fault_allowing("fails twice", "one failure of each device"));
         }
         if is_again(Befalls::Replacement) {
-            let field = section.require("device", "")?;
+            let field = section.require(&keys::FAILURE_DEVICE, "")?;
             return Err(field.fault_allowing("is replaced twice", "one replacement of each device"));
         }
         faults.push(fault);
@@ -149,12 +115,8 @@ fn no_more_than_spares(
 ) -> Parsed<()> {
     let replaces = |event: &Fault| event.what == Befalls::Replacement;
     let wanted = events.iter().filter(|event| replaces(event)).count();
-    let (Some(field), Some(place)) = (array.field("failure"), events.iter().position(replaces)) else {
-        return Ok(());
-    };
-    let Value::List(list) = &field.node.value else { return Ok(()) };
-    let section = Section::of(&list[place], format!("array.failure[{place}]"), "array.failure", &[])?;
-    let kind = section.require("kind", "")?;
+    let Some(place) = events.iter().position(replaces) else { return Ok(()) };
+    let kind = array.tables(&keys::FAILURE, MOST_FAILURES, &[])?[place].require(&keys::FAILURE_KIND, "")?;
     if !is_redundant {
         let problem = "needs a level that has spares";
         return Err(kind.fault_allowing(problem, format!("\"failure\" or \"slow\", or {REDUNDANT}")));
@@ -171,23 +133,16 @@ fn no_more_than_spares(
 }
 
 fn failure(section: &Section<'_>, devices: u16) -> Parsed<Fault> {
-    let field = section.require("device", "it says which member this befalls")?;
-    let device = field.count(0, u32::from(u16::MAX))? as u16;
+    let field = section.require(&keys::FAILURE_DEVICE, "it says which member this befalls")?;
+    let device = keys::FAILURE_DEVICE.read(&field)?;
     if device >= devices {
         let problem = format!("there are only {devices} devices");
         return Err(field.fault_allowing(problem, format!("0 to {}", devices - 1)));
     }
-    let slow = Befalls::Slow(1.0);
-    let names = [("failure", Befalls::Failure), ("slow", slow), ("replace", Befalls::Replacement)];
-    let kind = section.field("kind").map(|field| field.choice(&names)).transpose()?;
-    let kind = kind.unwrap_or(Befalls::Failure);
-    let what = match (kind, section.field("factor")) {
-        (Befalls::Slow(_), Some(field)) => Befalls::Slow(field.number(1.0, true, MOST_FACTOR)?),
-        (Befalls::Slow(_), None) => {
-            return Err(section
-                .require("factor", "it says how slow the member becomes")
-                .err()
-                .expect("missing"));
+    let kind = section.get_or(&keys::FAILURE_KIND, Befalls::Failure)?;
+    let what = match (kind, section.field(&keys::FAILURE_FACTOR)) {
+        (Befalls::Slow(_), _) => {
+            Befalls::Slow(section.must(&keys::FAILURE_FACTOR, "it says how slow the member becomes")?)
         }
         (_, None) => kind,
         (_, Some(field)) => {
@@ -203,72 +158,57 @@ fn failure(section: &Section<'_>, devices: u16) -> Parsed<Fault> {
 
 /// Reads `at` or `request`, of which one is written.
 pub(crate) fn when(section: &Section<'_>) -> Parsed<When> {
-    match (section.field("at"), section.field("request")) {
-        (Some(field), None) => moment(&field).map(When::Time),
-        (None, Some(field)) => field.integer(1, 1_000_000_000_000).map(When::Request),
+    // Losses of power have the same two keys.
+    let (at, request) = (&keys::FAILURE_AT, &keys::FAILURE_REQUEST);
+    match (section.field(at), section.field(request)) {
+        (None, Some(field)) => request.read(&field).map(When::Request),
         (Some(_), Some(field)) => {
             Err(field.fault_allowing("is given beside `at`", "either `at` or `request`: both say when"))
         }
-        (None, None) => {
+        (_, None) => {
             let why = "it says when, counted from the run's start; `request` does so in requests";
-            Err(section.require("at", why).err().expect("it is missing"))
+            section.must(at, why).map(|since| When::Time(SimTime::ZERO + since))
         }
     }
 }
 
-/// A time since the run's start.
-fn moment(field: &Field<'_>) -> Parsed<SimTime> {
-    field.long_duration(false).map(|since| SimTime::ZERO + since)
-}
-
 fn rebuild(array: &Section<'_>, page: Bytes) -> Parsed<Rebuild> {
-    let section = array.child("rebuild", "array.rebuild")?;
+    let section = array.child("array.rebuild")?;
     let usual = Rebuild::default();
-    let max_rate =
-        section.field("max_rate").map(|field| field.bandwidth()).transpose()?.unwrap_or(usual.max_rate);
-    let min_rate = match section.field("min_rate") {
-        Some(field) => {
-            let rate = field.bandwidth()?;
-            if rate > max_rate {
-                let problem = format!("is above max_rate, {}", shown_rate(max_rate));
-                return Err(field.fault_allowing(problem, "a rate of at most array.rebuild.max_rate"));
-            }
-            rate
-        }
-        None => usual.min_rate.min(max_rate),
-    };
-    let depth = section.field("depth").map(|field| field.count(1, MOST_DEPTH)).transpose()?;
-    let delay = section.field("delay").map(|field| field.long_duration(false)).transpose()?;
+    let max_rate = section.get_or(&keys::REBUILD_MAX_RATE, usual.max_rate)?;
+    let min_rate = section.get_or(&keys::REBUILD_MIN_RATE, usual.min_rate.min(max_rate))?;
+    if let Some(field) = section.field(&keys::REBUILD_MIN_RATE).filter(|_| min_rate > max_rate) {
+        let problem = format!("is above max_rate, {}", shown_rate(max_rate));
+        return Err(field.fault_allowing(problem, "a rate of at most array.rebuild.max_rate"));
+    }
     Ok(Rebuild {
         min_rate,
         max_rate,
-        depth: depth.unwrap_or(usual.depth),
+        depth: section.get_or(&keys::REBUILD_DEPTH, usual.depth)?,
         step: step(&section, page)?,
-        delay: delay.unwrap_or(usual.delay),
+        delay: section.get_or(&keys::REBUILD_DELAY, usual.delay)?,
     })
 }
 
 fn step(section: &Section<'_>, page: Bytes) -> Parsed<Bytes> {
     // Pages need not be powers of two.
-    let Some(field) = section.field("step") else {
+    let Some(field) = section.field(&keys::REBUILD_STEP) else {
         return Ok((Rebuild::default().step / page * page).max(page));
     };
-    let step = field.bytes(1)?;
-    if !step.is_multiple_of(page) {
-        return Err(field.fault(format!("is not a multiple of the page size, {}", units::format_bytes(page))));
+    match keys::REBUILD_STEP.read(&field)? {
+        step if step.is_multiple_of(page) => Ok(step),
+        _ => Err(field.fault(format!("is not a multiple of the page size, {}", units::format_bytes(page)))),
     }
-    if step > MOST_STEP { Err(field.fault("is out of range")) } else { Ok(step) }
 }
 
 fn scrub(array: &Section<'_>) -> Parsed<Option<Scrub>> {
-    if array.field("scrub").is_none() {
+    if array.field(&keys::SCRUB).is_none() {
         return Ok(None);
     }
-    let section = array.child("scrub", "array.scrub")?;
-    let at = moment(&section.require("at", "it says when scrubbing begins, counted from the run's start")?)?;
-    let names = [("check", false), ("repair", true)];
-    let repairs = section.field("mode").map(|field| field.choice(&names)).transpose()?.unwrap_or(false);
-    Ok(Some(Scrub { at, repairs }))
+    let section = array.child("array.scrub")?;
+    let since =
+        section.must(&keys::SCRUB_AT, "it says when scrubbing begins, counted from the run's start")?;
+    Ok(Some(Scrub { at: SimTime::ZERO + since, repairs: section.get_or(&keys::SCRUB_MODE, false)? }))
 }
 
 /// A rate as it is written.

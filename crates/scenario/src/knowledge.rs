@@ -4,12 +4,13 @@
 //! keeps data once.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{Avoid, Interface, Knowledge, Level, Reads};
+use harmonia_array::{Interface, Knowledge, Level, Reads};
 use harmonia_types::registry::Entry;
 use harmonia_types::{Bytes, units};
 
 use crate::error::Parsed;
 use crate::read::Section;
+use crate::schema::array as keys;
 
 /// Levels on which reads can do without a member.
 pub(crate) const REDUNDANT: &str = "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\", \"raid6\" or \"draid1\", which keep data more than once";
@@ -17,9 +18,7 @@ pub(crate) const REDUNDANT: &str = "array.level = \"raid1\", \"raid10\", \"raid4
 /// Reads the keys of `[array]` that say what is known of members.
 pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, page: Bytes) -> Parsed<Knowledge> {
     let usual = Knowledge::default();
-    let names = Interface::ALL.map(|rung| (rung.name(), rung));
-    let interface = array.field("interface").map(|field| field.choice(&names)).transpose()?;
-    let interface = interface.unwrap_or_default();
+    let interface = array.get_or(&keys::INTERFACE, Interface::default())?;
     let is_redundant = level.redundancy(devices) > 0;
     Ok(Knowledge {
         interface,
@@ -31,20 +30,20 @@ pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, page: Bytes)
 }
 
 fn poll(array: &Section<'_>, interface: Interface) -> Parsed<Option<harmonia_types::SimDuration>> {
-    let Some(field) = array.field("poll") else { return Ok(None) };
+    let Some(field) = array.field(&keys::POLL) else { return Ok(None) };
     if interface != Interface::Log {
         let problem = format!(
             "members are asked for their status with array.interface = \"log\" only, not \"{interface}\""
         );
         return Err(field.fault_allowing(problem, "no `poll`, or array.interface = \"log\""));
     }
-    field.duration(true).map(Some)
+    keys::POLL.read(&field).map(Some)
 }
 
 /// Reads `reads`; `level` is that of the array if it has redundancy.
 fn reads(array: &Section<'_>, interface: Interface, level: Option<Level>) -> Parsed<Reads> {
-    let Some(field) = array.field("reads") else { return Ok(Reads::Wait) };
-    let reads = field.choice(&[("wait", Reads::Wait), ("avoid", Reads::Avoid(Avoid::Longest))])?;
+    let Some(field) = array.field(&keys::READS) else { return Ok(Reads::Wait) };
+    let reads = keys::READS.read(&field)?;
     let refused = match (reads, interface) {
         (Reads::Wait | Reads::Hedge(_), _) => None,
         (Reads::Avoid(_), _) if level.is_none() => Some((
@@ -71,8 +70,8 @@ fn reads(array: &Section<'_>, interface: Interface, level: Option<Level>) -> Par
 }
 
 fn nvram(array: &Section<'_>, page: Bytes) -> Parsed<Bytes> {
-    let Some(field) = array.field("nvram") else { return Ok(0) };
-    let size = field.bytes(0)?;
+    let Some(field) = array.field(&keys::NVRAM) else { return Ok(0) };
+    let size = keys::NVRAM.read(&field)?;
     if size.is_multiple_of(page) {
         return Ok(size);
     }
@@ -117,7 +116,7 @@ pub(crate) fn allows(
     let (field, problem, allowed) = match unable(entry, parameters, offered) {
         None => return Ok(()),
         Some(Unable::Interface(needed)) => (
-            array.field("interface").expect("the highest rung is the default"),
+            array.field(&keys::INTERFACE).expect("the highest rung is the default"),
             format!(
                 "`{name}` needs \"{needed}\" ({}), and \"{offered}\" offers less ({})",
                 has(needed),
@@ -129,7 +128,7 @@ pub(crate) fn allows(
             ),
         ),
         Some(Unable::Redundancy) => (
-            section.field("policy").expect("the default works on every level"),
+            section.field(&keys::POLICY).expect("the default works on every level"),
             "it answers reads without the member that collects, and the level keeps data once".to_owned(),
             format!("{REDUNDANT}; or a policy that works here: {}", others()),
         ),

@@ -7,19 +7,16 @@ use harmonia_ssd::Shape;
 use harmonia_types::{Bytes, DeviceId, units};
 
 use crate::error::{Fault, Parsed};
-use crate::read::Section;
-use crate::{reserve, shares};
+use crate::read::{Field, Section};
+use crate::schema::array::{self as keys, Named};
+use crate::schema::workload::SPACE;
+use crate::schema::{self, Key, name_among};
+use crate::{draid, reserve, shares};
 
-/// Most members of an array, whatever its level.
-pub(crate) const MOST_DEVICES: u16 = 1024;
 /// The stripe unit of levels without parity.
 const USUAL_UNIT: Bytes = 4 << 10;
 /// That of levels with parity: md's chunk.
 const USUAL_CHUNK: Bytes = 512 << 10;
-
-/// Entries that md's stripe cache may have.
-const LEAST_ENTRIES: u32 = 17;
-const MOST_ENTRIES: u32 = 32_768;
 
 /// What the array must allow for.
 pub(crate) struct Room {
@@ -76,8 +73,8 @@ impl Room {
 
     /// Reads `workload.space`, the part of the array that the load addresses.
     pub fn limit(&mut self, workload: &Section<'_>) -> Parsed<Option<Bytes>> {
-        let Some(field) = workload.field("space") else { return Ok(None) };
-        let (space, whole) = (field.bytes(1)?, self.layout.logical_bytes());
+        let Some(field) = workload.field(&SPACE) else { return Ok(None) };
+        let (space, whole) = (SPACE.read(&field)?, self.layout.logical_bytes());
         let shown = units::format_bytes;
         if space > whole {
             let problem = format!("is more than the array holds, {}", shown(whole));
@@ -106,18 +103,10 @@ impl Room {
 
 /// Reads `level` and `layout`, and refuses a number of members that the level cannot have.
 pub(crate) fn level(section: &Section<'_>, devices: u16) -> Parsed<Level> {
-    let names = [
-        ("raid0", Level::Raid0),
-        ("raid1", Level::Raid1),
-        ("raid10", Level::Raid10(Copies::default())),
-        ("raid4", Level::Raid4),
-        ("raid5", Level::Raid5(Rotation::default())),
-        ("raid6", Level::Raid6(Rotation::default())),
-    ];
-    let level = match section.field("level") {
-        Some(field) => match crate::draid::level(&field, devices)? {
-            Some(level) => level,
-            None => field.choice(&names)?,
+    let level = match section.field(&keys::LEVEL) {
+        Some(field) => match keys::LEVEL.read(&field)? {
+            Named::Plain(level) => level,
+            Named::Draid(parts) => draid::level(&field, parts, devices)?,
         },
         None => Level::default(),
     };
@@ -128,7 +117,7 @@ pub(crate) fn level(section: &Section<'_>, devices: u16) -> Parsed<Level> {
 
 /// The level with the placement that `layout` names.
 fn placed(section: &Section<'_>, level: Level) -> Parsed<Level> {
-    let Some(field) = section.field("layout") else { return Ok(level) };
+    let Some(field) = section.field(&keys::LAYOUT) else { return Ok(level) };
     let copies = || {
         let names: Vec<String> = Pattern::ALL.iter().map(|pattern| format!("{}-2", pattern.name())).collect();
         format!("{}, or with up to {} copies", names.join(", "), harmonia_array::layout::MOST_COPIES)
@@ -139,7 +128,7 @@ fn placed(section: &Section<'_>, level: Level) -> Parsed<Level> {
             "no `layout`, or array.level = \"raid5\", \"raid6\" or \"raid10\"",
         )),
         Level::Raid10(_) => {
-            let copies = Copies::parse(field.text()?)
+            let copies = Copies::parse(&keys::LAYOUT.read(&field)?)
                 .ok_or_else(|| field.fault_allowing("is not a layout of raid10", copies()))?;
             Ok(Level::Raid10(copies))
         }
@@ -149,8 +138,8 @@ fn placed(section: &Section<'_>, level: Level) -> Parsed<Level> {
 }
 
 /// The rotation that `layout` names, among those that the level can have.
-fn rotation(field: &crate::read::Field<'_>, fits: impl Fn(Rotation) -> bool) -> Parsed<Rotation> {
-    let named = Rotation::parse(field.text()?);
+fn rotation(field: &Field<'_>, fits: impl Fn(Rotation) -> bool) -> Parsed<Rotation> {
+    let named = Rotation::parse(&keys::LAYOUT.read(field)?);
     let names = || Rotation::ALL.into_iter().filter(|&rotation| fits(rotation)).map(Rotation::name);
     match named {
         Some(rotation) if fits(rotation) => Ok(rotation),
@@ -158,12 +147,12 @@ fn rotation(field: &crate::read::Field<'_>, fits: impl Fn(Rotation) -> bool) -> 
             "is a layout of raid6: it says where the second parity lies",
             names().collect::<Vec<_>>().join(", "),
         )),
-        None => field.name(names()).map(|_| unreachable!("a name of a rotation is a rotation")),
+        None => name_among(field, names()).map(|_| unreachable!("a name of a rotation is a rotation")),
     }
 }
 
 fn has_members(section: &Section<'_>, level: Level, devices: u16) -> Parsed<()> {
-    let (least, most) = (level.least_members(), level.most_members().min(MOST_DEVICES));
+    let (least, most) = (level.least_members(), level.most_members().min(keys::MOST_DEVICES));
     let problem = match devices {
         _ if devices < least => format!("{level} needs at least {least} members, and there are {devices}"),
         _ if devices > most => {
@@ -171,47 +160,37 @@ fn has_members(section: &Section<'_>, level: Level, devices: u16) -> Parsed<()> 
         }
         _ => return Ok(()),
     };
-    let field = section.field("devices").or_else(|| section.field("level"));
+    let field = section.field(&keys::DEVICES).or_else(|| section.field(&keys::LEVEL));
     let field = field.expect("the usual number of members is enough for the usual level");
     Err(field.fault_allowing(problem, format!("{least} to {most} devices with {level}, or another level")))
 }
 
 /// Reads `small_write`, which only parity has.
 pub(crate) fn small_write(section: &Section<'_>, level: Level) -> Parsed<SmallWrite> {
-    let names = [
-        ("fewest", SmallWrite::Fewest),
-        ("read-modify-write", SmallWrite::ReadModifyWrite),
-        ("reconstruct", SmallWrite::Reconstruct),
-    ];
-    of_parity(section, level, "small_write", &names)
+    of_parity(section, level, &keys::SMALL_WRITE)
 }
 
 /// Reads `degraded_writes`, which only parity has.
 pub(crate) fn degraded_writes(section: &Section<'_>, level: Level) -> Parsed<DegradedWrites> {
-    let names = [("md", DegradedWrites::Md), ("fewest", DegradedWrites::Fewest)];
-    of_parity(section, level, "degraded_writes", &names)
+    of_parity(section, level, &keys::DEGRADED_WRITES)
 }
 
 /// Reads a key that chooses how parity is made.
-fn of_parity<T: Copy + Default>(
-    section: &Section<'_>,
-    level: Level,
-    key: &'static str,
-    names: &[(&'static str, T)],
-) -> Parsed<T> {
+fn of_parity<T: Default>(section: &Section<'_>, level: Level, key: &Key<T>) -> Parsed<T> {
     let Some(field) = section.field(key) else { return Ok(T::default()) };
     if level.parities() == 0 {
         let problem = format!("{level} has no parity, so there is nothing to choose");
-        let allowed = format!("no `{key}`, or array.level = \"raid4\", \"raid5\", \"raid6\" or \"draid1\"");
+        let allowed =
+            format!("no `{}`, or array.level = \"raid4\", \"raid5\", \"raid6\" or \"draid1\"", key.name());
         return Err(field.fault_allowing(problem, allowed));
     }
-    field.choice(names)
+    key.read(&field)
 }
 
 /// Reads `stripe_cache`, which only parity has: none, or as many entries as md allows.
 pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<StripeCacheConfig> {
-    let delays = section.field("delay_pre_reads");
-    let Some(field) = section.field("stripe_cache") else {
+    let delays = section.field(&keys::DELAY_PRE_READS);
+    let Some(field) = section.field(&keys::STRIPE_CACHE) else {
         let allowed = "no `delay_pre_reads`, or array.stripe_cache above 0";
         return match delays {
             Some(field) => Err(field.fault_allowing("there is no stripe cache", allowed)),
@@ -228,12 +207,8 @@ pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<Stripe
         let allowed = "no `stripe_cache`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
         return Err(field.fault_allowing(problem, allowed));
     }
-    let entries = field.count(0, MOST_ENTRIES)?;
-    if entries > 0 && entries < LEAST_ENTRIES {
-        return Err(field.fault("is too few"));
-    }
-    let delays = delays.map(|field| field.boolean()).transpose()?.unwrap_or(true);
-    Ok(StripeCacheConfig { entries, delays })
+    let entries = keys::STRIPE_CACHE.read(&field)?;
+    Ok(StripeCacheConfig { entries, delays: section.get_or(&keys::DELAY_PRE_READS, true)? })
 }
 
 /// Reads `stripe_unit`. So many bytes of each member are taken by what the array keeps there for itself. What a member holds
@@ -247,8 +222,7 @@ pub(crate) fn stripes(
 ) -> Parsed<(Bytes, Room)> {
     let page = u64::from(shape.page_size);
     let member = u64::from(shape.logical_pages) * page - taken;
-    let written = section.field("stripe_unit").map(|field| field.bytes(1)).transpose()?;
-    let unit = written.unwrap_or_else(|| usual_unit(level, page, member));
+    let unit = section.get(&keys::STRIPE_UNIT)?.unwrap_or_else(|| usual_unit(level, page, member));
     let shown = units::format_bytes;
     if !unit.is_multiple_of(page) {
         return unfit(section, unit, format!("is not a multiple of the page size, {}", shown(page)));
@@ -280,14 +254,14 @@ fn usual_unit(level: Level, page: Bytes, member: Bytes) -> Bytes {
 
 /// A stripe unit that cannot be, written or not.
 fn unfit<T>(section: &Section<'_>, unit: Bytes, problem: String) -> Parsed<T> {
-    Err(match section.field("stripe_unit") {
+    Err(match section.field(&keys::STRIPE_UNIT) {
         Some(field) => field.fault(problem),
         None => Box::new(Fault {
             place: section.place,
             key: "array.stripe_unit".into(),
             value: Some(format!("\"{}\"", units::format_bytes(unit))),
             problem,
-            allowed: crate::schema::find("array.stripe_unit").map_or("", |key| key.allowed).into(),
+            allowed: schema::allowed("array.stripe_unit"),
         }),
     })
 }

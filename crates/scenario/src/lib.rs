@@ -32,6 +32,7 @@ mod scenario;
 pub mod schema;
 mod set;
 mod shares;
+mod shown;
 mod ssd;
 mod streams;
 mod trace;

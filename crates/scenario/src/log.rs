@@ -11,6 +11,8 @@ use crate::bitmap;
 use crate::error::Parsed;
 use crate::failures::{SpareState, usual};
 use crate::read::{Field, Section};
+use crate::schema::Key;
+use crate::schema::array as keys;
 use crate::ssd::Draft;
 
 /// Bytes of a partial parity log on each member unless somebody says otherwise: mdadm's for several in turn.
@@ -52,7 +54,7 @@ fn belongs(array: &Section<'_>, hole: WriteHole) -> Parsed<()> {
         ("bitmap_chunk", bitmap, "bitmap"),
         ("bitmap_delay", bitmap, "bitmap"),
     ] {
-        if let Some(field) = array.field(key).filter(|_| !is_kept) {
+        if let Some(field) = array.named(key).filter(|_| !is_kept) {
             let allowed = format!("no `{key}`, or array.write_hole = \"{kind}\"");
             return Err(field.fault_allowing(format!("belongs to write_hole = \"{kind}\""), allowed));
         }
@@ -62,7 +64,7 @@ fn belongs(array: &Section<'_>, hole: WriteHole) -> Parsed<()> {
 
 /// The field that asks for the log or bitmap.
 pub(crate) fn hole<'a>(array: &Section<'a>) -> Field<'a> {
-    array.field("write_hole").expect("a log is kept where somebody asks for it")
+    array.field(&keys::WRITE_HOLE).expect("a log is kept where somebody asks for it")
 }
 
 fn most(array: &Section<'_>, members: &[MemberConfig], most: usize) -> Parsed<()> {
@@ -86,14 +88,12 @@ fn journal(
         return Err(hole(array).fault_allowing(problem, allowed));
     }
     most(array, members, MOST_JOURNALED)?;
-    let section = array.child("journal", "array.journal")?;
+    let section = array.child("array.journal")?;
     let device = device(&section, members)?;
     let page = u64::from(device.ssd.geometry.page_size);
     let whole = device.ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages)) * page;
-    let size = match section.field("size") {
-        Some(field) => size(&field, page, whole, "the journal's device holds")?,
-        None => whole,
-    };
+    let size =
+        size(&section, &keys::JOURNAL_SIZE, page, whole, "the journal's device holds")?.unwrap_or(whole);
     faults.write_hole = WriteHole::Journal(size);
     faults.journal = Some(device);
     state(&section)
@@ -102,7 +102,7 @@ fn journal(
 /// The journal's device: as most members, or a preset.
 fn device(section: &Section<'_>, members: &[MemberConfig]) -> Parsed<MemberConfig> {
     let usual = usual(members);
-    let Some(field) = section.field("preset") else { return Ok(usual.clone()) };
+    let Some(field) = section.field(&keys::JOURNAL_PRESET) else { return Ok(usual.clone()) };
     let mut draft = Draft::new();
     draft.preset(&field)?;
     let (ssd, shape) = draft.finish()?;
@@ -116,10 +116,9 @@ fn device(section: &Section<'_>, members: &[MemberConfig]) -> Parsed<MemberConfi
 }
 
 fn state(section: &Section<'_>) -> Parsed<SpareState> {
-    let names = [("new", SpareState::New), ("aged", SpareState::Aged)];
-    let Some(field) = section.field("state") else { return Ok(SpareState::default()) };
-    let state = field.choice(&names)?;
-    if state == SpareState::Aged && section.field("preset").is_some() {
+    let Some(field) = section.field(&keys::JOURNAL_STATE) else { return Ok(SpareState::default()) };
+    let state = keys::JOURNAL_STATE.read(&field)?;
+    if state == SpareState::Aged && section.field(&keys::JOURNAL_PRESET).is_some() {
         let problem = "is the state of members, and the journal has a preset of its own";
         return Err(field.fault_allowing(problem, "\"new\", or no array.journal.preset"));
     }
@@ -133,14 +132,20 @@ fn ppl(array: &Section<'_>, level: Level, members: &[MemberConfig], member: Byte
     }
     most(array, members, MOST_PPL)?;
     let page = u64::from(usual(members).ssd.geometry.page_size);
-    match array.field("ppl_size") {
-        Some(field) => size(&field, page, member / 2, "half of a member is"),
-        None => Ok(USUAL_PPL.next_multiple_of(page).min(member / 2 / page * page)),
-    }
+    let written = size(array, &keys::PPL_SIZE, page, member / 2, "half of a member is")?;
+    Ok(written.unwrap_or_else(|| USUAL_PPL.next_multiple_of(page).min(member / 2 / page * page)))
 }
 
-fn size(field: &Field<'_>, page: Bytes, most: Bytes, what: &str) -> Parsed<Bytes> {
-    let size = field.bytes(1)?;
+/// The size of a log, if written: whole pages, and no more than there is.
+fn size(
+    section: &Section<'_>,
+    key: &Key<Bytes>,
+    page: Bytes,
+    most: Bytes,
+    what: &str,
+) -> Parsed<Option<Bytes>> {
+    let Some(field) = section.field(key) else { return Ok(None) };
+    let size = key.read(&field)?;
     let shown = units::format_bytes;
     if size > most {
         return Err(field.fault_allowing(
@@ -151,17 +156,17 @@ fn size(field: &Field<'_>, page: Bytes, most: Bytes, what: &str) -> Parsed<Bytes
     if !size.is_multiple_of(page) {
         return Err(field.fault(format!("is not a multiple of the page size, {}", shown(page))));
     }
-    Ok(size)
+    Ok(Some(size))
 }
 
 /// Refuses a log without room for a stripe.
 pub(crate) fn fits(array: &Section<'_>, faults: &Faults, layout: &Layout, page: Bytes) -> Parsed<()> {
     let Layout::Parity(parity) = layout else { return Ok(()) };
     let least = faults.write_hole.least(parity, page, layout.stripe_unit());
-    let journal = array.child("journal", "array.journal")?;
+    let journal = array.child("array.journal")?;
     let (size, field) = match faults.write_hole {
-        WriteHole::Journal(size) => (size, journal.field("size")),
-        WriteHole::PartialParityLog(size) => (size, array.field("ppl_size")),
+        WriteHole::Journal(size) => (size, journal.field(&keys::JOURNAL_SIZE)),
+        WriteHole::PartialParityLog(size) => (size, array.field(&keys::PPL_SIZE)),
         WriteHole::Resync | WriteHole::Bitmap { .. } => return Ok(()),
     };
     if size >= least {

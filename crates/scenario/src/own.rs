@@ -7,6 +7,7 @@ use harmonia_types::registry::{Entry, OwnKey, Registry, no_keys};
 use crate::Scenario;
 use crate::error::{Fault, Parsed, printable};
 use crate::read::{Field, Section};
+use crate::schema::name_among;
 use crate::tree::{Node, Value};
 
 /// The names of a policy's own keys.
@@ -44,9 +45,10 @@ impl PolicyTable {
         let (path, schema) =
             (format!("{}.policy", around.below(self.name)), format!("{}.policy", self.schema));
         let field = policy.map(|node| Field { node, path, schema });
-        let name = field.as_ref().map(|field| field.name(registry.names())).transpose()?.unwrap_or(default);
+        let name =
+            field.as_ref().map(|field| name_among(field, registry.names())).transpose()?.unwrap_or(default);
         let entry = registry.find(name).expect("just checked");
-        Ok((around.child_with(self.name, self.schema, &known(&(entry.keys)()))?, entry))
+        Ok((around.child_with(self.schema, &known(&(entry.keys)()))?, entry))
     }
 
     /// The policy's own keys of an open table.

@@ -11,12 +11,13 @@ use crate::error::Parsed;
 use crate::own::known;
 use crate::policies;
 use crate::read::Section;
+use crate::schema::array::{FREE_STRIPES, POLICY};
 
 /// Reads `free_stripes`; `member` and `unit` are the bytes of a member and of a stripe unit.
 pub(crate) fn read(array: &Section<'_>, level: Level, member: Bytes, unit: Bytes) -> Parsed<u64> {
-    let Some(field) = array.field("free_stripes") else { return Ok(0) };
+    let Some(field) = array.field(&FREE_STRIPES) else { return Ok(0) };
     let stripes = member / unit;
-    let free = field.integer(0, u64::from(u32::MAX))?;
+    let free = FREE_STRIPES.read(&field)?;
     if free > 0 && level.parities() == 0 {
         let problem = format!("{level} has no parity, and only rows with parity are written elsewhere");
         let allowed = "no `free_stripes`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
@@ -64,7 +65,7 @@ pub(crate) fn allows(array: &Section<'_>, config: &ArrayConfig) -> Parsed<()> {
     let Some(policy) = policies::built(config, name).ok() else { return Ok(()) };
     let Some((problem, allowed)) = unable(config, &*policy) else { return Ok(()) };
     let own = coordination::POLICIES.find(name).map_or_else(no_keys, |entry| (entry.keys)());
-    let section = array.child_with("coordination", "array.coordination", &known(&own))?;
-    let field = section.require("policy", "the default works on every array")?;
+    let section = array.child_with("array.coordination", &known(&own))?;
+    let field = section.require(&POLICY, "the default works on every array")?;
     Err(field.fault_allowing(problem, format!("{allowed}; or another policy")))
 }

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use harmonia_array::{ArrayConfig, Level};
 use harmonia_types::{Bytes, Deadlines};
 use harmonia_workload::WorkloadConfig;
-use serde::Serialize;
 use toml::de::DeTable;
 
-use crate::error::{BadInput, Fault, Parsed, Written, is_hidden, nearest, printable};
+use crate::error::{BadInput, Fault, Parsed, Written, nearest, printable};
 use crate::failures::SpareState;
 use crate::presets::builtin;
 use crate::read::Section;
+use crate::schema::held;
+use crate::schema::root as keys;
 use crate::tree::{Place, Table};
 use crate::{array, set, workload};
 
@@ -44,23 +45,38 @@ pub struct Scenario {
 }
 
 /// The `[precondition]` table: what ages the array before the run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Precondition {
     /// Share of the logical space mapped, 0..=1; 0 is an empty device.
     pub fill: f64,
     /// Random single-page overwrites of what is mapped, in multiples of it; 0 to 1000, and 0 if nothing is mapped.
     pub overwrite: f64,
     /// Where they go.
-    #[serde(skip_serializing_if = "OverwriteSpace::is_all")]
     pub overwrite_space: OverwriteSpace,
     /// Who coordinates while the load warms up.
-    #[serde(skip_serializing_if = "WarmupPolicy::is_own")]
     pub warmup_policy: WarmupPolicy,
+    /// Root of its random numbers; the scenario's if `None`.
+    pub seed: Option<u64>,
+}
+
+/// A device that is full and in use.
+impl Default for Precondition {
+    fn default() -> Self {
+        let (overwrite_space, warmup_policy) = (OverwriteSpace::default(), WarmupPolicy::default());
+        Precondition { fill: 1.0, overwrite: 3.0, overwrite_space, warmup_policy, seed: None }
+    }
+}
+
+impl held::Draft for Precondition {
+    type Config = Self;
+
+    fn config(&mut self) -> &mut Self {
+        self
+    }
 }
 
 /// Where overwrites before the run go.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OverwriteSpace {
     /// To all that is mapped.
     #[default]
@@ -69,35 +85,14 @@ pub enum OverwriteSpace {
     Footprint,
 }
 
-impl OverwriteSpace {
-    /// What a scenario may call it.
-    const NAMES: [(&str, OverwriteSpace); 2] =
-        [("all", OverwriteSpace::All), ("footprint", OverwriteSpace::Footprint)];
-
-    fn is_all(&self) -> bool {
-        *self == OverwriteSpace::All
-    }
-}
-
 /// Which coordination policy the warm-up of the load runs under.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum WarmupPolicy {
     /// The scenario's: the measured window goes on from it.
     #[default]
     Own,
     /// `local`. Then the members come to rest, and the measured window begins on an array of its own with them.
     Local,
-}
-
-impl WarmupPolicy {
-    /// What a scenario may call it.
-    pub(crate) const NAMES: [(&str, WarmupPolicy); 2] =
-        [("own", WarmupPolicy::Own), ("local", WarmupPolicy::Local)];
-
-    fn is_own(&self) -> bool {
-        *self == WarmupPolicy::Own
-    }
 }
 
 /// One point of a sweep.
@@ -332,21 +327,13 @@ impl Document {
             workload::put_trace(&mut table, trace);
         }
         let root = Section::root(&table)?;
-        let name = match root.field("name") {
-            Some(field) => match field.text()? {
-                name if (1..=200).contains(&name.chars().count()) && !name.contains(is_hidden) => {
-                    name.to_owned()
-                }
-                _ => return Err(field.fault("is not a name")),
-            },
-            None => self.name.clone(),
-        };
-        let seed = root.field("seed").map(|field| field.integer(0, u64::MAX)).transpose()?.unwrap_or(1);
+        let name = root.get(&keys::NAME)?.unwrap_or_else(|| self.name.clone());
+        let seed = root.get_or(&keys::SEED, 1)?;
         let precondition = precondition(&root)?;
         let (mut array, states, mut room) = array::read(&root)?;
         array.faults.seed = seed;
         may_rest(&root, precondition, &array)?;
-        let space = room.limit(&root.child("workload", "workload")?)?;
+        let space = room.limit(&root.child("workload")?)?;
         let deadlines = workload::deadlines(&root)?;
         // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
         let mut workload = workload::read(&root, self.folder.as_deref(), &room)?;
@@ -388,32 +375,25 @@ impl Document {
 }
 
 fn precondition(root: &Section<'_>) -> Parsed<Precondition> {
-    let section = root.child("precondition", "precondition")?;
-    let fill = section.field("fill").map(|field| field.number(0.0, true, 1.0)).transpose()?.unwrap_or(1.0);
-    let written = section.field("overwrite");
-    let overwrite = written.as_ref().map(|field| field.number(0.0, true, 1000.0)).transpose()?;
-    match (written, overwrite) {
-        (Some(field), Some(times)) if fill == 0.0 && times > 0.0 => {
+    let section = root.child("precondition")?;
+    let mut precondition = Precondition::default();
+    held::lay(&keys::PRECONDITION, &mut precondition, &section)?;
+    let overwrite = section.named("overwrite");
+    if precondition.fill == 0.0 && overwrite.is_none() {
+        precondition.overwrite = 0.0;
+    }
+    match overwrite.filter(|_| precondition.fill == 0.0 && precondition.overwrite > 0.0) {
+        Some(field) => {
             let problem = "finds nothing to overwrite: with `fill` = 0 the device is empty";
             Err(field.fault_allowing(problem, "0 (or leave it out) with `fill` = 0; a `fill` above 0"))
         }
-        _ => {
-            let overwrite = overwrite.unwrap_or(if fill == 0.0 { 0.0 } else { 3.0 });
-            let named = section.field("warmup_policy").map(|field| field.choice(&WarmupPolicy::NAMES));
-            let space = section.field("overwrite_space").map(|field| field.choice(&OverwriteSpace::NAMES));
-            Ok(Precondition {
-                fill,
-                overwrite,
-                overwrite_space: space.transpose()?.unwrap_or_default(),
-                warmup_policy: named.transpose()?.unwrap_or_default(),
-            })
-        }
+        None => Ok(precondition),
     }
 }
 
 /// Behind a warm-up of another policy members come to rest: what befalls them before and after would not fit together.
 fn may_rest(root: &Section<'_>, precondition: Precondition, array: &ArrayConfig) -> Parsed<()> {
-    match root.child("precondition", "precondition")?.field("warmup_policy") {
+    match root.child("precondition")?.named("warmup_policy") {
         Some(field) if precondition.warmup_policy == WarmupPolicy::Local && !array.faults.is_none() => {
             let problem = "does not go with failures, replacements, losses of power, scrubbing, a log or a bitmap: \
                            their times count from before the warm-up";
@@ -430,8 +410,8 @@ fn may_keep_to_footprint(
     array: &ArrayConfig,
     workload: &WorkloadConfig,
 ) -> Parsed<()> {
-    let section = root.child("precondition", "precondition")?;
-    let field = section.field("overwrite_space");
+    let section = root.child("precondition")?;
+    let field = section.named("overwrite_space");
     let Some(field) = field.filter(|_| precondition.overwrite_space == OverwriteSpace::Footprint) else {
         return Ok(());
     };

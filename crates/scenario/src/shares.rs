@@ -5,13 +5,11 @@ use harmonia_array::layout::{MOST_SHARES, Rotation, period_of_shares};
 
 use crate::error::Parsed;
 use crate::read::Section;
-
-/// Largest share that can be written.
-const LARGEST: u32 = 1000;
+use crate::schema::array::PARITY_SHARES;
 
 /// Reads `parity_shares` of an array of so many members with so many stripes; empty where it is not written.
 pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, stripes: u64) -> Parsed<Vec<u16>> {
-    let Some(field) = array.field("parity_shares") else { return Ok(Vec::new()) };
+    let Some(field) = array.field(&PARITY_SHARES) else { return Ok(Vec::new()) };
     let without = "no `parity_shares`, or array.level = \"raid5\"";
     match level {
         Level::Raid5(Rotation::ParityFirst | Rotation::ParityLast) => {
@@ -26,8 +24,7 @@ pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, stripes: u64
             return Err(field.fault_allowing(format!("parity of {level} lies where the level says"), without));
         }
     }
-    let shares: Vec<u16> =
-        field.list(usize::from(devices), |share| share.count(0, LARGEST).map(|share| share as u16))?;
+    let shares = PARITY_SHARES.read(&field)?;
     if shares.len() != usize::from(devices) {
         let problem = format!("has {} shares, and there are {devices} members", shares.len());
         return Err(field.fault_allowing(problem, "a share for each member"));

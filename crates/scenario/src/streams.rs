@@ -8,30 +8,16 @@ use harmonia_workload::{Arrival, Extent, StreamArrival, StreamConfig, StreamsCon
 use crate::error::{Fault, Parsed};
 use crate::presets::stand_in;
 use crate::read::{Field, Section};
+use crate::schema;
+use crate::schema::workload as keys;
 use crate::tree::{Entry, Node, Place, Table, Value};
-use crate::workload::{self, FASTEST, MOST_CHOICES, MOST_REQUESTS};
+use crate::workload;
 
 /// Keys that a value of another key brings along: whoever chooses another process, distribution or pattern than the
 /// preset wants none of those.
 const BROUGHT_ALONG: &[(&str, &[&str])] = &[
     ("process", &["burst_rate", "burst_length", "gaps", "counts", "persistence"]),
     ("distribution", &["stddev", "sizes", "counts", "persistence"]),
-    (
-        "pattern",
-        &[
-            "theta",
-            "hot_space",
-            "hot_traffic",
-            "first_touch",
-            "sequential",
-            "reuse",
-            "file_size",
-            "file_size_min",
-            "reads",
-            "deletes",
-            "delete_batch",
-        ],
-    ),
 ];
 /// Longest name of a stream.
 const LONGEST_NAME: usize = 40;
@@ -53,16 +39,15 @@ fn preset(section: &Section<'_>) -> Option<&'static stand_in::StandIn> {
 
 /// Reads the streams of `[workload]`.
 pub(crate) fn read(section: &Section<'_>) -> Parsed<StreamsConfig> {
-    if let (None, Some(field)) = (preset(section), section.field("preset")) {
-        field.name(workload::preset_names())?;
+    if let (None, Some(field)) = (preset(section), section.field(&keys::PRESET)) {
+        keys::PRESET.read(&field)?;
         let allowed = "a preset of streams, or this one without [workload.stream]";
         return Err(field.fault_allowing("is a single load and cannot be combined with streams", allowed));
     }
     let (limit, warmup) = workload::length(section)?;
-    let align = section.field("align").map(|field| field.boolean()).transpose()?;
-    let scale = section.field("time_scale").map(|field| field.number(0.0, false, FASTEST)).transpose()?;
-    let persistence = workload::persistence(section, "stream_persistence")?;
-    let align = align.unwrap_or(true);
+    let align = section.get_or(&keys::ALIGN, true)?;
+    let time_scale = section.get_or(&keys::TIME_SCALE, 1.0)?;
+    let persistence = section.get_or(&keys::STREAM_PERSISTENCE, 0.0)?;
     let tables = tables(section)?;
     let mut streams = BTreeMap::new();
     for stream in sections(&tables)? {
@@ -73,7 +58,7 @@ pub(crate) fn read(section: &Section<'_>) -> Parsed<StreamsConfig> {
         limit,
         warmup,
         align,
-        time_scale: scale.unwrap_or(1.0),
+        time_scale,
         arrival: common_arrivals(section, &tables)?,
         persistence,
         streams,
@@ -83,9 +68,9 @@ pub(crate) fn read(section: &Section<'_>) -> Parsed<StreamsConfig> {
 /// `[workload.arrival]` beside streams, which are those with a `count`.
 fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arrival>> {
     let streams = sections(tables)?;
-    let taking_part = streams.iter().find_map(|stream| stream.field("count"));
-    match (section.field("arrival"), taking_part) {
-        (None, None) => match section.field("stream_persistence") {
+    let taking_part = streams.iter().find_map(|stream| stream.field(&keys::STREAM_COUNT));
+    match (section.field(&keys::ARRIVAL), taking_part) {
+        (None, None) => match section.field(&keys::STREAM_PERSISTENCE) {
             Some(field) => {
                 Err(field.fault_allowing(NOBODY, "streams with `count` beside [workload.arrival]"))
             }
@@ -99,7 +84,7 @@ fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arriva
             Err(count.fault("has no arrivals to be counted: [workload.arrival] is missing"))
         }
         (Some(_), Some(_)) => {
-            let table = section.child("arrival", "workload.arrival")?;
+            let table = section.child("workload.arrival")?;
             let arrival = workload::arrival(&table, None)?;
             let phases = if let Arrival::Phases(phases) = &arrival { phases.len() } else { 1 };
             streams.iter().try_for_each(|stream| counts_fit(stream, phases))?;
@@ -110,7 +95,7 @@ fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arriva
                 }
                 _ => return Ok(Some(arrival)),
             };
-            let process = table.require("process", "it was just read")?;
+            let process = table.require(&keys::PROCESS, "it was just read")?;
             Err(process.fault_allowing(problem, "poisson, fixed, on-off, choices, phases"))
         }
     }
@@ -118,7 +103,7 @@ fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arriva
 
 /// Refuses counts that are neither one nor one for each phase.
 fn counts_fit(stream: &Section<'_>, phases: usize) -> Parsed<()> {
-    let Some(field) = stream.field("count") else { return Ok(()) };
+    let Some(field) = stream.field(&keys::STREAM_COUNT) else { return Ok(()) };
     match &field.node.value {
         Value::List(counts) if counts.len() != phases => {
             let problem = format!("has {} numbers; [workload.arrival] has {phases} phases", counts.len());
@@ -133,14 +118,13 @@ const NOBODY: &str = "is for streams that have a `count`, and there is none";
 
 fn read_one(stream: &Section<'_>, align: bool) -> Parsed<StreamConfig> {
     // All tables before any value, as for one load.
-    let address = stream.child("address", "workload.address")?;
-    let arrivals = stream.child("arrival", "workload.arrival")?;
-    let sizes = stream.child("size", "workload.size")?;
+    let address = stream.child("workload.address")?;
+    let arrivals = stream.child("workload.arrival")?;
+    let sizes = stream.child("workload.size")?;
     for name in ["skew", "skew_member", "skew_rest"] {
         workload::foreign(&address, name, "a stream", "only in a load without streams")?;
     }
-    let fraction = stream.field("read_fraction").map(|field| field.number(0.0, true, 1.0)).transpose()?;
-    let read_fraction = fraction.unwrap_or(0.0);
+    let read_fraction = stream.get_or(&keys::STREAM_READ_FRACTION, 0.0)?;
     let trim_fraction = workload::trims(stream, read_fraction)?;
     let pattern = workload::pattern(&address)?;
     let footprint = footprint(&address)?;
@@ -150,29 +134,26 @@ fn read_one(stream: &Section<'_>, align: bool) -> Parsed<StreamConfig> {
         read_fraction,
         trim_fraction,
         address: pattern,
-        footprint: workload::extent(&footprint, false)?,
-        start: address.field("start").map(|field| workload::extent(&field, true)).transpose()?,
+        footprint: keys::FOOTPRINT.read(&footprint)?,
+        start: address.get(&keys::ADDRESS_START)?,
         start_unit: workload::start_unit(&address, pattern, align)?,
     })
 }
 
 /// Arrivals of a stream's own, or its part in common ones.
 fn arrival(stream: &Section<'_>, arrivals: &Section<'_>) -> Parsed<StreamArrival> {
-    if let Some(count) = stream.field("count") {
-        if stream.field("arrival").is_some() {
+    if let Some(count) = stream.field(&keys::STREAM_COUNT) {
+        if stream.field(&keys::STREAM_ARRIVAL).is_some() {
             return Err(count.fault("does not go with `arrival`: the stream has arrivals of its own"));
         }
-        let counts = match count.node.value {
-            Value::List(_) => count.list(MOST_CHOICES, |count| count.integer(0, MOST_REQUESTS))?,
-            _ => vec![count.integer(1, MOST_REQUESTS)?],
-        };
+        let counts = keys::STREAM_COUNT.read(&count)?;
         if counts.iter().all(|&count| count == 0) {
             return Err(count.fault("leaves the stream nothing"));
         }
         return Ok(StreamArrival::Common(counts));
     }
     let arrival = workload::arrival(arrivals, None)?;
-    if let (Arrival::Closed { .. }, Some(field)) = (&arrival, arrivals.field("process")) {
+    if let (Arrival::Closed { .. }, Some(field)) = (&arrival, arrivals.field(&keys::PROCESS)) {
         let allowed = "poisson, fixed, on-off, write-bursts, choices; closed in a load without streams";
         return Err(field.fault_allowing("cannot be combined with streams", allowed));
     }
@@ -188,7 +169,7 @@ pub(crate) fn fit(section: &Section<'_>, load: &StreamsConfig, array_bytes: u64)
     // In the order in which their parts lie.
     streams.sort_by(|a, b| a.path.cmp(&b.path));
     for (stream, config) in streams.iter().zip(load.streams.values()) {
-        let address = stream.child("address", "workload.address")?;
+        let address = stream.child("workload.address")?;
         let bytes = config.footprint.of(array_bytes);
         match (config.start, config.footprint) {
             (Some(start), _) => {
@@ -221,7 +202,7 @@ pub(crate) fn fit(section: &Section<'_>, load: &StreamsConfig, array_bytes: u64)
 }
 
 fn footprint<'a>(address: &Section<'a>) -> Parsed<Field<'a>> {
-    address.require("footprint", "a stream has a part of the space")
+    address.require(&keys::FOOTPRINT, "a stream has a part of the space")
 }
 
 /// A fault of a footprint for which there are only so many bytes.
@@ -239,7 +220,7 @@ fn tables(section: &Section<'_>) -> Parsed<Node> {
         match &entry.node.value {
             Value::Table(written) => lay_over(&mut all, written),
             _ => {
-                let field = section.field("stream").expect("just found");
+                let field = section.field(&keys::STREAM).expect("just found");
                 return Err(field.fault(format!("must be tables with names, not {}", entry.node.kind())));
             }
         }
@@ -280,7 +261,8 @@ fn sections(tables: &Node) -> Parsed<Vec<Section<'_>>> {
 
 /// Lays `above` over `below`, table by table.
 fn lay_over(below: &mut Table, above: &Table) {
-    for (choice, brought) in BROUGHT_ALONG {
+    let of_patterns: Vec<&str> = schema::owned("workload.address").map(|(name, _)| name).collect();
+    for (choice, brought) in BROUGHT_ALONG.iter().copied().chain([("pattern", of_patterns.as_slice())]) {
         let shown = |table: &Table| table.get(choice).map(|entry| entry.node.shown());
         if shown(above).is_some_and(|chosen| Some(chosen) != shown(below)) {
             below.entries.retain(|entry| !brought.contains(&entry.name.as_str()));

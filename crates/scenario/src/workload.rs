@@ -4,100 +4,39 @@ use std::path::{Path, PathBuf};
 
 use harmonia_types::Deadlines;
 use harmonia_workload::{
-    AddressPattern, Arrival, Choices, Extent, FileDeletes, FilePattern, FileReads, Limit, Phase,
-    SizeDistribution, SkewRest, SyntheticConfig, WorkingSetPattern, WorkloadConfig,
+    AddressPattern, Arrival, Choices, Extent, FilePattern, Limit, Phase, SizeDistribution, SkewRest,
+    SyntheticConfig, WorkingSetPattern, WorkloadConfig,
 };
 
 use crate::error::{Fault, Parsed};
 use crate::level::Room;
-use crate::presets::stand_in;
 use crate::presets::workload::{self as presets, WorkloadPreset};
-use crate::read::{Field, Section};
+use crate::read::Section;
 use crate::scenario::{FlagValue, ReadingFlag, TraceFile};
+use crate::schema;
+use crate::schema::workload::{self as keys, Process, Shape};
 use crate::tree::{Node, Place, Table, Value};
 use crate::{streams, trace};
 
-/// Keys that only one kind of load has.
-const SYNTHETIC_ONLY: &[&str] = &[
-    "preset",
-    "arrival",
-    "size",
-    "read_fraction",
-    "trim_fraction",
-    "address",
-    "stream",
-    "stream_persistence",
-];
-/// Of these, what a load of several streams has for each of them.
+/// What a load of several streams has for each of them.
 const OF_A_STREAM: &[&str] = &["size", "read_fraction", "trim_fraction", "address"];
-const TRACE_ONLY: &[&str] = &[
-    "path",
-    "format",
-    "columns",
-    "time_unit",
-    "address_unit",
-    "size_unit",
-    "read_is",
-    "ops",
-    "event_format",
-    "action",
-    "sort_window",
-    "spread",
-    "same_volumes",
-    "volumes",
-    "start",
-    "end",
-    "skip_bad",
-    "repeat",
-    "replay",
-    "queue_depth",
-    "time_scale",
-    "remap",
-];
-/// Keys that say how the files named beside them are to be read: they hold for no other files.
-const OF_THE_FILES: &[&str] = &[
-    "format",
-    "columns",
-    "time_unit",
-    "address_unit",
-    "size_unit",
-    "read_is",
-    "ops",
-    "event_format",
-    "action",
-    "sort_window",
-    "spread",
-    "same_volumes",
-];
-
-pub(crate) const MOST_REQUESTS: u64 = 1_000_000_000_000;
 const DEFAULT_REQUESTS: u64 = 100_000;
 const DEFAULT_WARMUP: u64 = 2_000;
-pub(crate) const FASTEST: f64 = 1e9;
 const DEFAULT_BURST: u32 = 100;
-const LONGEST_BURST: u32 = 1_000_000_000;
-const DEFAULT_THETA: f64 = 0.99;
-const STEEPEST: f64 = 10.0;
-const DEFAULT_HOT_SPACE: f64 = 0.2;
-const DEFAULT_HOT_TRAFFIC: f64 = 0.8;
-const LARGEST_BATCH: u32 = 1_000_000;
-pub(crate) const MOST_CHOICES: usize = 1000;
-const MOST_FIRST_TOUCHES: f64 = 1e6;
-const REUSE: (f64, f64) = (0.01, 1000.0);
-const LARGEST_ALIGN: u64 = 1 << 30;
 
 /// Reads `[workload]` of an array; a trace's path is taken relative to `folder`.
 pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Parsed<WorkloadConfig> {
-    let section = root.child("workload", "workload")?;
-    let kinds = [("synthetic", false), ("trace", true)];
-    let is_trace = section.field("kind").map(|kind| kind.choice(&kinds)).transpose()?.unwrap_or(false);
-    let (foreign, kind) = if is_trace { (SYNTHETIC_ONLY, "trace") } else { (TRACE_ONLY, "synthetic") };
+    let section = root.child("workload")?;
+    let is_trace = section.get_or(&keys::KIND, false)?;
+    let kind = if is_trace { "trace" } else { "synthetic" };
     let has_streams = !is_trace && streams::are_in(&section);
-    let is_foreign =
-        |name: &&&str| !(has_streams && **name == "time_scale") && section.table.get(name).is_some();
-    if let Some(name) = foreign.iter().find(is_foreign) {
-        let field = section.field(name).expect("just found");
-        if *name == "time_scale" {
+    let foreign: Vec<&str> = schema::owned("workload")
+        .filter(|(_, owner)| owner.starts_with("trace") != is_trace)
+        .map(|(name, _)| name)
+        .collect();
+    let is_foreign = |name: &&&str| !(has_streams && **name == "time_scale");
+    if let Some(field) = foreign.iter().filter(is_foreign).find_map(|name| section.named(name)) {
+        if field.path.ends_with(".time_scale") {
             let allowed =
                 "kind = \"trace\" or [workload.stream.NAME]; a load of one stream has `arrival.rate`";
             return Err(field.fault_allowing("is for traces and loads of several streams", allowed));
@@ -106,21 +45,21 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Pa
             let allowed = "--trace FILE, or a scenario whose load is a trace";
             return Err(field.fault_allowing("says how a trace is read, and the load is not one", allowed));
         }
-        let known = crate::schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
+        let known = schema::names_in("workload").into_iter().filter(|known| !foreign.contains(known));
         let allowed = format!("with kind = \"{kind}\": {}", known.collect::<Vec<_>>().join(", "));
         return Err(field.fault_allowing(format!("does not belong to kind = \"{kind}\""), allowed));
     }
     if is_trace {
         trace::read(&section, folder).map(WorkloadConfig::Trace)
     } else if has_streams {
-        if let Some(field) = OF_A_STREAM.iter().find_map(|name| section.field(name)) {
+        if let Some(field) = OF_A_STREAM.iter().find_map(|name| section.named(name)) {
             let name = field.path.rsplit('.').next().unwrap_or_default();
             let allowed = format!("[workload.stream.NAME] with `{name}`, for each stream");
             return Err(field.fault_allowing("does not belong to a load of several streams", allowed));
         }
         streams::read(&section).map(WorkloadConfig::Streams)
     } else {
-        if let Some(field) = section.field("stream_persistence") {
+        if let Some(field) = section.field(&keys::STREAM_PERSISTENCE) {
             let allowed = "only beside [workload.stream.NAME]";
             return Err(field.fault_allowing("does not belong to a load without streams", allowed));
         }
@@ -130,15 +69,16 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Pa
 
 /// Reads `workload.deadline`: one time for all, or reads and writes apart.
 pub(crate) fn deadlines(root: &Section<'_>) -> Parsed<Deadlines> {
-    let section = root.child("workload", "workload")?;
-    let Some(field) = section.field("deadline") else { return Ok(Deadlines::default()) };
-    if !matches!(field.node.value, Value::Table(_)) {
-        let within = Some(field.duration(true)?);
+    let section = root.child("workload")?;
+    let within = match section.get(&keys::DEADLINE)? {
+        None => return Ok(Deadlines::default()),
+        Some(within) => within,
+    };
+    if within.is_some() {
         return Ok(Deadlines { read: within, write: within });
     }
-    let table = section.child("deadline", "workload.deadline")?;
-    let within = |name: &str| table.field(name).map(|field| field.duration(true)).transpose();
-    Ok(Deadlines { read: within("read")?, write: within("write")? })
+    let table = section.child("workload.deadline")?;
+    Ok(Deadlines { read: table.get(&keys::DEADLINE_READ)?, write: table.get(&keys::DEADLINE_WRITE)? })
 }
 
 /// Makes the load the trace given on the command line, and puts what flags say about reading it. Of a load of another kind
@@ -176,7 +116,9 @@ fn replace(table: &mut Table, paths: &[PathBuf]) {
         .get("kind")
         .is_some_and(|kind| matches!(&kind.node.value, Value::Text(kind) if kind == "trace"));
     table.entries.retain(|entry| {
-        let is_kept = is_trace && !OF_THE_FILES.contains(&entry.name.as_str());
+        // Keys that say how the files named beside them are to be read hold for no other files.
+        let is_of_files = schema::owned("workload").any(|owned| owned == (&*entry.name, "trace files"));
+        let is_kept = is_trace && !is_of_files;
         is_kept || matches!(entry.place, Place::Set(_))
     });
     let name = |path: &PathBuf| Value::Text(path.to_string_lossy().into_owned());
@@ -186,14 +128,6 @@ fn replace(table: &mut Table, paths: &[PathBuf]) {
     };
     table.put("kind", Place::Trace, Value::Text("trace".into()));
     table.put("path", Place::Trace, names);
-}
-
-/// What `preset` may be.
-pub(crate) fn preset_names() -> impl Iterator<Item = &'static str> {
-    presets::PRESETS
-        .iter()
-        .map(|preset| preset.name)
-        .chain(stand_in::PRESETS.iter().map(|preset| preset.name))
 }
 
 /// How long a synthetic load is, and its first part.
@@ -209,8 +143,8 @@ pub(crate) fn length(section: &Section<'_>) -> Parsed<(Limit, Limit)> {
 
 /// Share of requests that trim, which leaves its share to reading.
 pub(crate) fn trims(section: &Section<'_>, read_fraction: f64) -> Parsed<f64> {
-    let Some(field) = section.field("trim_fraction") else { return Ok(0.0) };
-    let share = field.number(0.0, true, 1.0)?;
+    let Some(field) = section.field(&keys::TRIM_FRACTION) else { return Ok(0.0) };
+    let share = keys::TRIM_FRACTION.read(&field)?;
     let most = 1.0 - read_fraction;
     if share > most {
         let problem = format!("is more than `read_fraction` = {read_fraction} leaves");
@@ -221,8 +155,8 @@ pub(crate) fn trims(section: &Section<'_>, read_fraction: f64) -> Parsed<f64> {
 
 /// Bursts of writes need something that writes.
 pub(crate) fn has_writes(section: &Section<'_>, arrival: &Arrival) -> Parsed<()> {
-    let Some(field) = section.field("read_fraction") else { return Ok(()) };
-    if matches!(arrival, Arrival::WriteBursts { .. }) && field.number(0.0, true, 1.0)? == 1.0 {
+    let Some(field) = section.field(&keys::READ_FRACTION) else { return Ok(()) };
+    if matches!(arrival, Arrival::WriteBursts { .. }) && keys::READ_FRACTION.read(&field)? == 1.0 {
         let allowed = "below 1, or process = \"on-off\" for bursts of reads";
         return Err(field.fault_allowing("leaves no writes for the bursts of writes", allowed));
     }
@@ -230,27 +164,20 @@ pub(crate) fn has_writes(section: &Section<'_>, arrival: &Arrival) -> Parsed<()>
 }
 
 fn synthetic(section: &Section<'_>, room: &Room) -> Parsed<SyntheticConfig> {
-    let preset = match section.field("preset") {
-        Some(field) => {
-            let name = field.name(preset_names())?;
-            presets::find(name)
-        }
-        None => None,
-    };
+    let preset = section.get(&keys::PRESET)?.and_then(presets::find);
     let (limit, warmup) = length(section)?;
-    let fraction = section.field("read_fraction").map(|field| field.number(0.0, true, 1.0)).transpose()?;
-    let address = section.child("address", "workload.address")?;
+    let fraction = section.get(&keys::READ_FRACTION)?;
+    let address = section.child("workload.address")?;
     // All tables before any value: what is misspelt is told before what is missing.
-    let arrivals = section.child("arrival", "workload.arrival")?;
-    let sizes = section.child("size", "workload.size")?;
+    let arrivals = section.child("workload.arrival")?;
+    let sizes = section.child("workload.size")?;
     let pattern = pattern(&address)?;
-    let footprint = address.field("footprint").map(|field| extent(&field, false)).transpose()?;
+    let footprint = address.get_or(&keys::FOOTPRINT, Extent::ALL)?;
     foreign(&address, "start", "a load without streams", "in [workload.stream.NAME.address]")?;
-    let skew = address.field("skew").map(|field| field.number(0.0, true, 1.0)).transpose()?;
-    let member = address.field("skew_member").map(|field| field.count(0, u32::from(u16::MAX))).transpose()?;
-    let rests = [("others", SkewRest::Others), ("all", SkewRest::All)];
-    let rest = address.field("skew_rest").map(|field| field.choice(&rests)).transpose()?;
-    let align = section.field("align").map(|field| field.boolean()).transpose()?;
+    let skew = address.get(&keys::SKEW)?;
+    let member = address.get_or(&keys::SKEW_MEMBER, 0)?;
+    let rest = address.get(&keys::SKEW_REST)?;
+    let align = section.get_or(&keys::ALIGN, true)?;
     let arrival = arrival(&arrivals, preset)?;
     has_writes(section, &arrival)?;
     let read_fraction = fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction));
@@ -262,32 +189,21 @@ fn synthetic(section: &Section<'_>, room: &Room) -> Parsed<SyntheticConfig> {
         read_fraction,
         trim_fraction: trims(section, read_fraction)?,
         address: pattern,
-        footprint: footprint.unwrap_or(Extent::ALL),
-        start_unit: start_unit(&address, pattern, align.unwrap_or(true))?,
+        footprint,
+        start_unit: start_unit(&address, pattern, align)?,
         skew_fraction: skew.unwrap_or(preset.map_or(0.0, |preset| preset.skew_fraction)),
-        skew_member: member.unwrap_or(0) as u16,
+        skew_member: member,
         skew_rest: rest.unwrap_or(if room.is_raid0() { SkewRest::Others } else { SkewRest::All }),
-        align: align.unwrap_or(true),
+        align,
     })
 }
 
 /// A key that the chosen variant of its table does not have.
 pub(crate) fn foreign(section: &Section<'_>, name: &str, variant: &str, allowed: &str) -> Parsed<()> {
-    match section.field(name) {
+    match section.named(name) {
         Some(field) => Err(field.fault_allowing(format!("does not belong to {variant}"), allowed)),
         None => Ok(()),
     }
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Process {
-    Poisson,
-    Fixed,
-    OnOff,
-    WriteBursts,
-    Choices,
-    Phases,
-    Closed,
 }
 
 impl Process {
@@ -297,7 +213,7 @@ impl Process {
 }
 
 /// The process of a preset's arrivals.
-fn process_of(arrival: &Arrival) -> Process {
+pub(crate) fn process_of(arrival: &Arrival) -> Process {
     match arrival {
         Arrival::Poisson { .. } => Process::Poisson,
         Arrival::Fixed { .. } => Process::Fixed,
@@ -311,16 +227,7 @@ fn process_of(arrival: &Arrival) -> Process {
 
 /// Keys that are not written come from the preset, where its process has them.
 pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<Arrival> {
-    let names = [
-        ("poisson", Process::Poisson),
-        ("fixed", Process::Fixed),
-        ("on-off", Process::OnOff),
-        ("write-bursts", Process::WriteBursts),
-        ("choices", Process::Choices),
-        ("phases", Process::Phases),
-        ("closed", Process::Closed),
-    ];
-    let written = table.field("process").map(|field| field.choice(&names)).transpose()?;
+    let written = table.get(&keys::PROCESS)?;
     let usual = preset.map(|preset| preset.arrival.clone());
     let process = written.or(usual.as_ref().map(process_of)).unwrap_or(Process::Poisson);
     if matches!(process, Process::Choices | Process::Phases) {
@@ -334,11 +241,10 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
         for name in ["rate", "burst_rate", "burst_length"] {
             foreign(table, name, "process = \"closed\"", "`queue_depth`: completions set the pace")?;
         }
-        let queue_depth = match (table.field("queue_depth"), usual) {
+        let depth = &keys::ARRIVAL_QUEUE_DEPTH;
+        let queue_depth = match (table.get(depth)?, usual) {
             (None, Some(Arrival::Closed { queue_depth })) => queue_depth,
-            _ => table
-                .require("queue_depth", "a closed loop keeps this many requests outstanding")?
-                .count(1, 65_536)?,
+            _ => table.must(depth, "a closed loop keeps this many requests outstanding")?,
         };
         return Ok(Arrival::Closed { queue_depth });
     }
@@ -354,7 +260,7 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
             )?;
         }
     }
-    let rate = match (table.field("rate"), &usual) {
+    let rate = match (table.field(&keys::RATE), &usual) {
         (
             None,
             Some(
@@ -364,7 +270,7 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
                 | Arrival::WriteBursts { rate, .. },
             ),
         ) => *rate,
-        _ => table.require("rate", "there is no default rate")?.number(0.0, false, FASTEST)?,
+        _ => table.must(&keys::RATE, "there is no default rate")?,
     };
     match process {
         Process::OnOff | Process::WriteBursts => {
@@ -383,8 +289,8 @@ pub(crate) fn arrival(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> P
 
 /// Gaps that are listed: those of phases, or to be chosen from.
 fn gaps(table: &Section<'_>, are_phases: bool) -> Parsed<Arrival> {
-    let field = table.require("gaps", "they are what is chosen from")?;
-    let gaps = field.list(MOST_CHOICES, |gap| gap.long_duration(false))?;
+    let field = table.require(&keys::GAPS, "they are what is chosen from")?;
+    let gaps = keys::GAPS.read(&field)?;
     if gaps.iter().all(|gap| gap.0 == 0) {
         return Err(field.fault("are all 0: everything would arrive at once"));
     }
@@ -399,21 +305,13 @@ fn gaps(table: &Section<'_>, are_phases: bool) -> Parsed<Arrival> {
 
 /// The counts and the persistence of these values.
 fn choices<T>(table: &Section<'_>, values: Vec<T>) -> Parsed<Choices<T>> {
-    let field = table.require("counts", "how often each of them occurs")?;
-    let counts = field.list(MOST_CHOICES, |count| count.integer(1, MOST_REQUESTS))?;
+    // Gaps and sizes have the same two keys.
+    let field = table.require(&keys::SIZE_COUNTS, "how often each of them occurs")?;
+    let counts = keys::SIZE_COUNTS.read(&field)?;
     if counts.len() != values.len() {
         return Err(field.fault(format!("has {} numbers for {} values", counts.len(), values.len())));
     }
-    Ok(Choices { values, counts, persistence: persistence(table, "persistence")? })
-}
-
-/// A share of draws that repeat the one before.
-pub(crate) fn persistence(table: &Section<'_>, name: &str) -> Parsed<f64> {
-    let Some(field) = table.field(name) else { return Ok(0.0) };
-    match field.number(0.0, true, 1.0)? {
-        1.0 => Err(field.fault("leaves nothing but the first value")),
-        share => Ok(share),
-    }
+    Ok(Choices { values, counts, persistence: table.get_or(&keys::SIZE_PERSISTENCE, 0.0)? })
 }
 
 /// Refuses the keys of choices where `of` chooses something else.
@@ -434,14 +332,14 @@ fn bursts(table: &Section<'_>, rate: f64, usual: Option<&Arrival>) -> Parsed<(f6
         ) => Some((*burst_rate, *burst_length)),
         _ => None,
     };
-    let length = table.field("burst_length").map(|field| field.count(2, LONGEST_BURST)).transpose()?;
+    let length = table.get(&keys::BURST_LENGTH)?;
     let burst_length = length.or(usual.map(|usual| usual.1)).unwrap_or(DEFAULT_BURST);
     let why = "how fast requests come within a burst";
-    let (burst_rate, at_fault) = match (table.field("burst_rate"), usual) {
-        (None, Some((burst_rate, _))) => (burst_rate, table.require("rate", why)),
+    let (burst_rate, at_fault) = match (table.field(&keys::BURST_RATE), usual) {
+        (None, Some((burst_rate, _))) => (burst_rate, table.require(&keys::RATE, why)),
         _ => {
-            let field = table.require("burst_rate", why)?;
-            (field.number(0.0, false, FASTEST)?, Ok(field))
+            let field = table.require(&keys::BURST_RATE, why)?;
+            (keys::BURST_RATE.read(&field)?, Ok(field))
         }
     };
     if burst_rate > rate {
@@ -466,192 +364,94 @@ fn bursts(table: &Section<'_>, rate: f64, usual: Option<&Arrival>) -> Parsed<(f6
 
 /// Where requests go; the keys of a pattern only with that pattern.
 pub(crate) fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
-    // As they are with defaults.
-    let zipf = AddressPattern::Zipf { theta: DEFAULT_THETA };
-    let hotspot = AddressPattern::Hotspot { hot_space: DEFAULT_HOT_SPACE, hot_traffic: DEFAULT_HOT_TRAFFIC };
-    let names = [
-        ("uniform", AddressPattern::Uniform),
-        ("sequential", AddressPattern::Sequential),
-        ("zipf", zipf),
-        ("hotspot", hotspot),
-        ("working-set", AddressPattern::WorkingSet(NO_WORKING_SET)),
-        ("files", AddressPattern::Files(NO_FILES)),
-    ];
-    let written = table.field("pattern").map(|field| field.choice(&names)).transpose()?;
-    let mut pattern = written.unwrap_or(AddressPattern::Uniform);
-    let is_files = matches!(pattern, AddressPattern::Files(_));
-    let is_working_set = matches!(pattern, AddressPattern::WorkingSet(_));
-    for (name, owner, is_owner) in [
-        ("theta", "zipf", matches!(pattern, AddressPattern::Zipf { .. })),
-        ("hot_space", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
-        ("hot_traffic", "hotspot", matches!(pattern, AddressPattern::Hotspot { .. })),
-        ("first_touch", "working-set", is_working_set),
-        ("sequential", "working-set", is_working_set),
-        ("reuse", "working-set", is_working_set),
-        ("file_size", "files", is_files),
-        ("file_size_min", "files", is_files),
-        ("reads", "files", is_files),
-        ("deletes", "files", is_files),
-        ("delete_batch", "files", is_files),
-    ] {
-        if !is_owner {
-            foreign(table, name, "this pattern", &format!("only with pattern = \"{owner}\""))?;
-        }
+    let mut pattern = table.get_or(&keys::PATTERN, AddressPattern::Uniform)?;
+    let chosen = table.table.text("pattern").unwrap_or_default();
+    for (name, owner) in schema::owned("workload.address").filter(|(_, owner)| *owner != chosen) {
+        foreign(table, name, "this pattern", &format!("only with pattern = \"{owner}\""))?;
     }
     match &mut pattern {
-        AddressPattern::Zipf { theta } => {
-            if let Some(field) = table.field("theta") {
-                *theta = field.number(0.0, false, STEEPEST)?;
-            }
-        }
+        AddressPattern::Zipf { theta } => *theta = table.get_or(&keys::THETA, *theta)?,
         AddressPattern::Hotspot { hot_space, hot_traffic } => {
-            if let Some(field) = table.field("hot_space") {
-                *hot_space = field.number(0.0, false, 1.0)?;
-                if *hot_space == 1.0 {
-                    return Err(field.fault("leaves no cold space"));
-                }
-            }
-            if let Some(field) = table.field("hot_traffic") {
-                *hot_traffic = field.number(0.0, true, 1.0)?;
-            }
+            *hot_space = table.get_or(&keys::HOT_SPACE, *hot_space)?;
+            *hot_traffic = table.get_or(&keys::HOT_TRAFFIC, *hot_traffic)?;
         }
-        AddressPattern::WorkingSet(pattern) => *pattern = working_set(table)?,
-        AddressPattern::Files(pattern) => *pattern = files(table)?,
+        AddressPattern::WorkingSet(WorkingSetPattern { first_touch, sequential, reuse }) => {
+            *first_touch = table.must(&keys::FIRST_TOUCH, "how fast the footprint is touched")?;
+            *sequential = table.get_or(&keys::SEQUENTIAL, *sequential)?;
+            *reuse = table.get_or(&keys::REUSE, *reuse)?;
+        }
+        AddressPattern::Files(pattern) => files(table, pattern)?,
         AddressPattern::Uniform | AddressPattern::Sequential => {}
     }
     Ok(pattern)
 }
 
-/// Before its keys are read.
-const NO_WORKING_SET: WorkingSetPattern = WorkingSetPattern { first_touch: 1.0, sequential: 0.0, reuse: 1.0 };
-
-fn working_set(table: &Section<'_>) -> Parsed<WorkingSetPattern> {
-    let first_touch = table.require("first_touch", "how fast the footprint is touched")?;
-    let sequential = table.field("sequential").map(|field| field.number(0.0, true, 1.0)).transpose()?;
-    let reuse = table.field("reuse").map(|field| field.number(REUSE.0, true, REUSE.1)).transpose()?;
-    Ok(WorkingSetPattern {
-        first_touch: first_touch.number(0.0, false, MOST_FIRST_TOUCHES)?,
-        sequential: sequential.unwrap_or(NO_WORKING_SET.sequential),
-        reuse: reuse.unwrap_or(NO_WORKING_SET.reuse),
-    })
-}
-
-/// A part of the space: a share of it or bytes. Nothing and all of it only as a place, or only as a length.
-pub(crate) fn extent(field: &Field<'_>, is_place: bool) -> Parsed<Extent> {
-    if matches!(field.node.value, Value::Text(_)) {
-        return field.bytes(if is_place { 0 } else { 1 }).map(Extent::Bytes);
-    }
-    match field.number(0.0, is_place, 1.0)? {
-        1.0 if is_place => Err(field.fault("leaves nothing behind it")),
-        share => Ok(Extent::Share(share)),
-    }
-}
-
 /// What starts are multiples of.
 pub(crate) fn start_unit(address: &Section<'_>, pattern: AddressPattern, is_aligned: bool) -> Parsed<u64> {
-    let Some(field) = address.field("align") else { return Ok(1) };
+    let Some(field) = address.field(&keys::ADDRESS_ALIGN) else { return Ok(1) };
     if matches!(pattern, AddressPattern::Files(_)) {
         return Err(field.fault("does not go with pattern = \"files\": files begin on whole pages"));
     }
     if is_aligned {
         return Err(field.fault("does not go with `workload.align` = true: requests are whole pages"));
     }
-    match field.bytes(1)? {
-        unit if unit <= LARGEST_ALIGN => Ok(unit),
-        _ => Err(field.fault("is out of range")),
-    }
+    keys::ADDRESS_ALIGN.read(&field)
 }
 
-/// Before its keys are read.
-const NO_FILES: FilePattern = FilePattern {
-    smallest: 0,
-    largest: 0,
-    reads: FileReads::Sequential,
-    deletes: FileDeletes::Oldest,
-    delete_batch: 1,
-};
-
-fn files(table: &Section<'_>) -> Parsed<FilePattern> {
-    let largest = table.require("file_size", "there is no default size of files")?.bytes(1)?;
-    let smallest = match table.field("file_size_min") {
-        None => largest,
-        Some(field) => match field.bytes(1)? {
-            smallest if smallest > largest => return Err(field.fault("is above `file_size`")),
-            smallest => smallest,
-        },
-    };
-    let reads = [("sequential", FileReads::Sequential), ("random", FileReads::Random)];
-    let deletes = [("oldest", FileDeletes::Oldest), ("random", FileDeletes::Random)];
-    let batch = table.field("delete_batch").map(|field| field.count(1, LARGEST_BATCH)).transpose()?;
-    Ok(FilePattern {
+fn files(table: &Section<'_>, pattern: &mut FilePattern) -> Parsed<()> {
+    let largest = table.must(&keys::FILE_SIZE, "there is no default size of files")?;
+    let smallest = table.get_or(&keys::FILE_SIZE_MIN, largest)?;
+    if let Some(field) = table.field(&keys::FILE_SIZE_MIN).filter(|_| smallest > largest) {
+        return Err(field.fault("is above `file_size`"));
+    }
+    *pattern = FilePattern {
         smallest,
         largest,
-        reads: table.field("reads").map(|field| field.choice(&reads)).transpose()?.unwrap_or_default(),
-        deletes: table.field("deletes").map(|field| field.choice(&deletes)).transpose()?.unwrap_or_default(),
-        delete_batch: batch.unwrap_or(1),
-    })
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Shape {
-    Fixed,
-    Exponential,
-    Normal,
-    Choices,
+        reads: table.get_or(&keys::FILE_READS, pattern.reads)?,
+        deletes: table.get_or(&keys::FILE_DELETES, pattern.deletes)?,
+        delete_batch: table.get_or(&keys::DELETE_BATCH, pattern.delete_batch)?,
+    };
+    Ok(())
 }
 
 pub(crate) fn size(table: &Section<'_>, preset: Option<&WorkloadPreset>) -> Parsed<SizeDistribution> {
-    let names = [
-        ("fixed", Shape::Fixed),
-        ("exponential", Shape::Exponential),
-        ("normal", Shape::Normal),
-        ("choices", Shape::Choices),
-    ];
-    let shape = table.field("distribution").map(|field| field.choice(&names)).transpose()?;
-    if shape == Some(Shape::Choices) {
+    let shape = table.get_or(&keys::DISTRIBUTION, Shape::Fixed)?;
+    if shape == Shape::Choices {
         for name in ["mean", "stddev"] {
             foreign(table, name, "distribution = \"choices\"", "`sizes` and `counts`")?;
         }
-        let sizes = table.require("sizes", "they are what is chosen from")?;
-        let sizes = sizes.list(MOST_CHOICES, |size| size.bytes(1))?;
+        let sizes = table.must(&keys::SIZES, "they are what is chosen from")?;
         return choices(table, sizes).map(SizeDistribution::Choices);
     }
     only_for_choices(table, "sizes", "distribution")?;
-    let mean = match (table.field("mean"), preset) {
-        (Some(field), _) => field.bytes(1)?,
+    let mean = match (table.field(&keys::MEAN), preset) {
         (None, Some(preset)) => preset.size,
-        (None, None) => table.require("mean", "there is no default size")?.bytes(1)?,
+        _ => table.must(&keys::MEAN, "there is no default size")?,
     };
-    if shape == Some(Shape::Normal) {
-        let stddev = table.require("stddev", "a normal distribution has one")?.bytes(0)?;
+    if shape == Shape::Normal {
+        let stddev = table.must(&keys::STDDEV, "a normal distribution has one")?;
         return Ok(SizeDistribution::Normal { mean, stddev });
     }
     foreign(table, "stddev", "this distribution", "only with distribution = \"normal\"")?;
     match shape {
-        Some(Shape::Exponential) => Ok(SizeDistribution::Exponential { mean }),
+        Shape::Exponential => Ok(SizeDistribution::Exponential { mean }),
         _ => Ok(SizeDistribution::Fixed { mean }),
     }
 }
 
 /// `requests` or `duration`, not both.
 pub(crate) fn limit(section: &Section<'_>) -> Parsed<Option<Limit>> {
-    match (section.field("requests"), section.field("duration")) {
-        (Some(_), Some(duration)) => {
-            Err(duration
-                .fault_allowing("cannot be combined with `requests`", "one of `requests` and `duration`"))
-        }
-        (Some(requests), None) => requests.integer(1, MOST_REQUESTS).map(Limit::Requests).map(Some),
-        (None, Some(duration)) => duration.long_duration(true).map(Limit::Duration).map(Some),
-        (None, None) => Ok(None),
+    if let (Some(_), Some(duration)) = (section.field(&keys::REQUESTS), section.field(&keys::DURATION)) {
+        let allowed = "one of `requests` and `duration`";
+        return Err(duration.fault_allowing("cannot be combined with `requests`", allowed));
     }
+    let duration = section.get(&keys::DURATION)?.map(Limit::Duration);
+    Ok(section.get(&keys::REQUESTS)?.map(Limit::Requests).or(duration))
 }
 
 pub(crate) fn warmup(section: &Section<'_>, limit: Option<Limit>) -> Parsed<Option<Limit>> {
-    let Some(field) = section.field("warmup") else { return Ok(None) };
-    let warmup = match field.node.value {
-        Value::Integer(_) => Limit::Requests(field.integer(0, MOST_REQUESTS)?),
-        _ => Limit::Duration(field.long_duration(false)?),
-    };
+    let Some(field) = section.field(&keys::WARMUP) else { return Ok(None) };
+    let warmup = keys::WARMUP.read(&field)?;
     let whole = match (warmup, limit) {
         (Limit::Requests(warmup), Some(Limit::Requests(all))) if warmup >= all => {
             Some(format!("{all} requests"))
@@ -667,7 +467,7 @@ pub(crate) fn warmup(section: &Section<'_>, limit: Option<Limit>) -> Parsed<Opti
 
 /// Checks a load against the array it goes to.
 pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -> Parsed<()> {
-    let section = root.child("workload", "workload")?;
+    let section = root.child("workload")?;
     match workload {
         WorkloadConfig::Synthetic(load) => synthetic_fits(&section, load, room),
         WorkloadConfig::Streams(load) => streams::fit(&section, load, room.addressed_bytes()),
@@ -677,7 +477,7 @@ pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -
 
 /// A fault of the value of `name`, or of its absence.
 fn fail(table: &Section<'_>, name: &str, problem: String, allowed: String) -> Parsed<()> {
-    Err(match table.field(name) {
+    Err(match table.named(name) {
         Some(field) => field.fault_allowing(problem, allowed),
         None => {
             let key = table.below(name);
@@ -687,7 +487,7 @@ fn fail(table: &Section<'_>, name: &str, problem: String, allowed: String) -> Pa
 }
 
 fn synthetic_fits(section: &Section<'_>, load: &SyntheticConfig, room: &Room) -> Parsed<()> {
-    let address = section.child("address", "workload.address")?;
+    let address = section.child("workload.address")?;
     if load.skew_member >= room.devices() {
         let problem = format!("there are only {} devices", room.devices());
         return fail(&address, "skew_member", problem, format!("0 to {}", room.devices() - 1));
@@ -767,7 +567,7 @@ pub(crate) fn requests_fit(
     };
     let (most, what) = match address {
         AddressPattern::Files(files) if files.largest > footprint => {
-            let table = section.child("address", "workload.address")?;
+            let table = section.child("workload.address")?;
             return larger(&table, "file_size", "the footprint", footprint);
         }
         AddressPattern::Files(files) => (files.largest, "a file"),
@@ -780,7 +580,7 @@ pub(crate) fn requests_fit(
     };
     if size.must_fit() > most {
         let key = if matches!(size, SizeDistribution::Choices(_)) { "sizes" } else { "mean" };
-        return larger(&section.child("size", "workload.size")?, key, what, most);
+        return larger(&section.child("workload.size")?, key, what, most);
     }
     Ok(())
 }

@@ -4,10 +4,8 @@
 //! many requests as there are cards has every value exactly as often as was asked for, however heavy the tail:
 //! independent draws of a few large sizes would miss the bytes by several percent.
 
-use serde::Serialize;
-
 /// Values, each with the number of its cards.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Choices<T> {
     /// The values.
     pub values: Vec<T>,

@@ -4,14 +4,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use harmonia_trace::TraceOptions;
-use harmonia_types::{Bytes, SimDuration, units};
-use serde::{Serialize, Serializer};
+use harmonia_types::{Bytes, SimDuration};
 
 use crate::Choices;
 
 /// The `[workload]` table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum WorkloadConfig {
     /// Generated load.
     Synthetic(SyntheticConfig),
@@ -22,8 +20,7 @@ pub enum WorkloadConfig {
 }
 
 /// How long something lasts: a number of requests or a length of simulated time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// So many requests.
     Requests(u64),
@@ -32,7 +29,7 @@ pub enum Limit {
 }
 
 /// Generated load.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SyntheticConfig {
     /// How much load, warm-up included.
     pub limit: Limit,
@@ -63,7 +60,7 @@ pub struct SyntheticConfig {
 }
 
 /// Generated load of several streams, merged by time. Each has a part of the logical space, to itself unless it says where.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StreamsConfig {
     /// How much load, all streams together, warm-up included.
     pub limit: Limit,
@@ -82,8 +79,7 @@ pub struct StreamsConfig {
 }
 
 /// When requests of a stream arrive.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum StreamArrival {
     /// By a process of its own; not a closed loop.
     Own(Arrival),
@@ -93,7 +89,7 @@ pub enum StreamArrival {
 }
 
 /// One stream of a load: its own arrivals, sizes, directions and addresses.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StreamConfig {
     /// When its requests arrive.
     pub arrival: StreamArrival,
@@ -114,13 +110,11 @@ pub struct StreamConfig {
 }
 
 /// A length in the logical space.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Extent {
     /// As a share of it, 0..=1.
     Share(f64),
     /// In bytes.
-    #[serde(serialize_with = "units::as_size")]
     Bytes(Bytes),
 }
 
@@ -140,8 +134,7 @@ impl Extent {
 
 /// Where the requests of a skewed load go that are not pinned to its member. IEEE TC 2012, section 6, says "evenly
 /// requested over the SSDs in the array", which can be read both ways.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum SkewRest {
     /// Striped over the other members: the skewed one gets its share and no more.
     #[default]
@@ -151,8 +144,7 @@ pub enum SkewRest {
 }
 
 /// When synthetic requests arrive.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "process", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Arrival {
     /// Exponential gaps, `rate` requests a second.
     Poisson {
@@ -184,11 +176,9 @@ pub enum Arrival {
         burst_length: u32,
     },
     /// Gaps that are dealt like cards, the first behind the first request, which arrives at 0.
-    #[serde(rename = "choices", serialize_with = "written_gaps")]
     Gaps(Choices<SimDuration>),
     /// Phases one after the other, each of so many requests that come at random within the time their mean gap gives them;
     /// then from the first again.
-    #[serde(serialize_with = "written_phases")]
     Phases(Vec<Phase>),
     /// `queue_depth` requests always out: each completion issues the next.
     Closed {
@@ -198,7 +188,7 @@ pub enum Arrival {
 }
 
 /// A stretch of time in which requests come at one rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phase {
     /// Mean gap before a request.
     pub gap: SimDuration,
@@ -207,32 +197,26 @@ pub struct Phase {
 }
 
 /// How long synthetic requests are, in bytes before alignment; at least one byte.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "distribution", rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SizeDistribution {
     /// All the same.
     Fixed {
         /// Bytes.
-        #[serde(serialize_with = "units::as_size")]
         mean: Bytes,
     },
     /// Exponential.
     Exponential {
         /// Mean in bytes.
-        #[serde(serialize_with = "units::as_size")]
         mean: Bytes,
     },
     /// Normal, cut off below at one byte.
     Normal {
         /// Mean in bytes.
-        #[serde(serialize_with = "units::as_size")]
         mean: Bytes,
         /// Standard deviation in bytes.
-        #[serde(serialize_with = "units::as_size")]
         stddev: Bytes,
     },
     /// Sizes that are dealt like cards.
-    #[serde(serialize_with = "written_sizes")]
     Choices(Choices<Bytes>),
 }
 
@@ -257,8 +241,7 @@ impl SizeDistribution {
 }
 
 /// Where synthetic requests go.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(tag = "pattern", rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AddressPattern {
     /// Every position alike.
     Uniform,
@@ -283,7 +266,7 @@ pub enum AddressPattern {
 }
 
 /// How a footprint is touched, piece by piece of 4 KiB.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WorkingSetPattern {
     /// Bytes touched for the first time for each byte asked for, until the footprint is used up; above 0.
     pub first_touch: f64,
@@ -296,13 +279,11 @@ pub struct WorkingSetPattern {
 }
 
 /// Files in places of equal size, as many as the footprint has room for.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FilePattern {
     /// Size of the smallest file.
-    #[serde(rename = "file_size_min", serialize_with = "units::as_size")]
     pub smallest: Bytes,
     /// Size of the largest file, and so of every file's place. Sizes between the two are drawn uniformly.
-    #[serde(rename = "file_size", serialize_with = "units::as_size")]
     pub largest: Bytes,
     /// How files are read.
     pub reads: FileReads,
@@ -313,8 +294,7 @@ pub struct FilePattern {
 }
 
 /// How files are read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FileReads {
     /// A file drawn at random from its start to its end, request by request, then another.
     #[default]
@@ -324,50 +304,13 @@ pub enum FileReads {
 }
 
 /// Which file is deleted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FileDeletes {
     /// The one that was completed first.
     #[default]
     Oldest,
     /// Each alike.
     Random,
-}
-
-/// Gaps as scenarios have them.
-fn written_gaps<S: Serializer>(choices: &Choices<SimDuration>, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Gaps<'a> {
-        gaps: &'a [SimDuration],
-        counts: &'a [u64],
-        persistence: f64,
-    }
-    let Choices { values, counts, persistence } = choices;
-    Gaps { gaps: values, counts, persistence: *persistence }.serialize(serializer)
-}
-
-/// Phases as scenarios have them.
-fn written_phases<S: Serializer>(phases: &[Phase], serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Phases {
-        gaps: Vec<SimDuration>,
-        counts: Vec<u64>,
-    }
-    let gaps = phases.iter().map(|phase| phase.gap).collect();
-    Phases { gaps, counts: phases.iter().map(|phase| phase.count).collect() }.serialize(serializer)
-}
-
-/// Sizes as scenarios have them.
-fn written_sizes<S: Serializer>(choices: &Choices<Bytes>, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Sizes<'a> {
-        sizes: Vec<String>,
-        counts: &'a [u64],
-        persistence: f64,
-    }
-    let Choices { values, counts, persistence } = choices;
-    let sizes = values.iter().copied().map(units::format_bytes).collect();
-    Sizes { sizes, counts, persistence: *persistence }.serialize(serializer)
 }
 
 impl Arrival {
@@ -399,7 +342,7 @@ impl Arrival {
 }
 
 /// A block trace.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TraceConfig {
     /// Its files or patterns of their names, as the scenario has them, resolved against the scenario's folder.
     pub paths: Vec<PathBuf>,
@@ -424,8 +367,7 @@ pub struct TraceConfig {
 }
 
 /// What decides when the requests of a trace arrive.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(tag = "replay", rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// The times of the trace.
     #[default]
@@ -440,8 +382,7 @@ pub enum Pacing {
 }
 
 /// Where the volumes of a trace (disk numbers, ASUs) lie in the array's address space.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Volumes {
     /// One behind the other, in the order in which they first appear.
     #[default]
@@ -451,8 +392,7 @@ pub enum Volumes {
 }
 
 /// What happens to addresses beyond the array.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remap {
     /// The address modulo the array's size.
     Wrap,

@@ -79,7 +79,7 @@ pub fn scenario() -> String {
             page,
             "| `{}` | {} | {} | {} |",
             key.path,
-            cell(key.allowed),
+            cell(&key.allowed),
             cell(key.default),
             cell(key.meaning)
         );

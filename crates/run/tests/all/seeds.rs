@@ -38,6 +38,48 @@ fn bytes(report: &Report) -> String {
     serde_json::to_string(&report.without_engine()).expect("a report is JSON")
 }
 
+/// How many arrays were aged.
+#[derive(Default)]
+struct Ageings(Mutex<u32>);
+
+impl Progress for Ageings {
+    fn begin(&self, _: usize, _: &str, stage: Stage, _: u64) {
+        *self.0.lock().unwrap() += u32::from(stage == Stage::Precondition);
+    }
+    fn advance(&self, _: usize, _: u64) {}
+    fn end(&self, _: usize) {}
+}
+
+#[test]
+fn seeds_share_an_aged_array_where_ageing_has_a_seed_of_its_own() {
+    let of = |seed: u64, keys: &[&str]| {
+        let sets: Vec<String> = keys.iter().map(|key| (*key).to_owned()).collect();
+        let mut scenario = Scenario::load("tiny", &sets, None).unwrap_or_else(|error| panic!("{error}"));
+        scenario.seed = seed;
+        Variant { label: "tiny".into(), scenario }
+    };
+    let short = ["workload.requests=500", "precondition.overwrite=1.5"];
+    let kept = [short[0], short[1], "precondition.seed=5"];
+    let run = |variant: Variant, seeds| {
+        let ageings = Ageings::default();
+        let options = RunOptions { progress: &ageings, ..options(1) };
+        let runs = compare_seeds(&[variant], seeds, &options).unwrap_or_else(|error| panic!("{error}")).runs;
+        let aged = *ageings.0.lock().unwrap();
+        let measured = |report: Report| bytes(&Report { scenario: serde_json::Value::Null, ..report });
+        (aged, runs.into_iter().map(measured).collect::<Vec<_>>())
+    };
+    assert_eq!(run(of(5, &short), 3).0, 3);
+    let (aged, runs) = run(of(5, &kept), 3);
+    assert_eq!(aged, 1, "all begin with one array");
+    assert!(runs[0] != runs[1], "their loads differ");
+    assert_eq!(runs[0], run(of(5, &short), 1).1[0], "that of its own seed");
+    assert_eq!(run(of(6, &kept), 1).1[0], runs[1], "alone it is the run it is together");
+    let mistake = Scenario::load("tiny", &["precondition.sed=5".into()], None).expect_err("misspelt");
+    assert!(mistake.problem().contains("did you mean `seed`?"), "{mistake}");
+    let mistake = Scenario::load("tiny", &["precondition.seed=-1".into()], None).expect_err("below 0");
+    assert!(mistake.to_string().contains("allowed: a whole number, 0 to 2^64 - 1"), "{mistake}");
+}
+
 #[test]
 fn every_seed_is_the_run_it_would_be_alone_in_the_order_asked_for() {
     let together = over(5, 3, 2);

@@ -8,7 +8,7 @@ use harmonia_types::registry::OwnKey;
 use harmonia_types::units::{DURATION_PATTERN, RATE_PATTERN, SIZE_PATTERN};
 use serde_json::{Map, Value, json};
 
-use super::{Form, Key, find, names_in};
+use super::{Form, KeyInfo, find, names_in};
 use crate::policies::{self, PolicyInfo};
 use crate::presets;
 
@@ -47,7 +47,7 @@ fn table(path: &str) -> Value {
 
 fn property(path: &str) -> Value {
     let Some(key) = find(path) else { return table(path) };
-    let mut schema = form(key.form, path);
+    let mut schema = form(&key.form, path);
     schema["description"] = described(key).into();
     if key.is_old() {
         schema["deprecated"] = true.into();
@@ -55,7 +55,7 @@ fn property(path: &str) -> Value {
     schema
 }
 
-fn described(key: &Key) -> String {
+fn described(key: &KeyInfo) -> String {
     format!("{}\n\nTakes {}.\nDefault: {}.", key.meaning, key.allowed, key.default)
 }
 
@@ -65,7 +65,7 @@ fn like(path: &str) -> Value {
     json!({ "allOf": [{ "$ref": format!("#{pointer}") }] })
 }
 
-fn form(form: Form, path: &str) -> Value {
+fn form(form: &Form, path: &str) -> Value {
     let names = |names: Vec<&str>| json!({ "type": "string", "enum": names });
     let text = |pattern: &str| json!({ "type": "string", "pattern": pattern });
     match form {
@@ -79,21 +79,21 @@ fn form(form: Form, path: &str) -> Value {
         Form::Transfers => text(r"^\s*[0-9._]+\s*[KMG]?T/s\s*$"),
         Form::Share => text(r"^\s*[0-9.]+\s*%\s*$"),
         Form::AboveHard => text(r"^\s*hard(\s*\+\s*[0-9]+)?\s*$"),
-        Form::OneOf(words) => names(words.to_vec()),
+        Form::OneOf(words) => names(words.clone()),
         Form::Policy => {
             let table = path.strip_suffix(".policy").unwrap_or(path);
             names(policies_of(table).iter().map(|policy| policy.name).collect())
         }
         Form::Preset(kind) => {
-            let presets = presets::list().into_iter().filter(|preset| preset.kind == kind);
+            let presets = presets::list().into_iter().filter(|preset| preset.kind == *kind);
             names(presets.map(|preset| preset.name).collect())
         }
         Form::Format => {
             names(std::iter::once("auto").chain(FORMATS.iter().map(|format| format.name)).collect())
         }
-        Form::List(each) => json!({ "type": "array", "items": self::form(*each, path) }),
+        Form::List(each) => json!({ "type": "array", "items": self::form(each, path) }),
         Form::Any(forms) => {
-            json!({ "anyOf": forms.iter().map(|one| self::form(*one, path)).collect::<Vec<_>>() })
+            json!({ "anyOf": forms.iter().map(|one| self::form(one, path)).collect::<Vec<_>>() })
         }
         Form::Table => table(path),
         Form::Tables => json!({ "type": "array", "items": table(path) }),
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn the_words_of_a_key_are_those_of_its_form() {
         for key in keys() {
-            if let Form::OneOf(words) = key.form {
+            if let Form::OneOf(words) = &key.form {
                 for word in words {
                     assert!(key.allowed.contains(&format!("\"{word}\"")), "{}: {word}", key.path);
                 }

@@ -1,34 +1,117 @@
-//! Every key a scenario may have: what it takes, its default, what it means.
+//! Every key a scenario may have, declared once: its name, its kind, its default, what it means.
 //!
-//! One table for the parser (unknown keys, what a message says is allowed), the documentation, the schema for editors
-//! ([`json_schema`]) and the tests. A key that is not here cannot be read: the reader refuses to look for it.
+//! A [kind](kinds) has the bounds, and from them come the words of what is allowed, the form for editors
+//! ([`json_schema`]), the reader, and the value as a scenario says it again. The documentation and the tests go over the same
+//! declarations. A key that is not here cannot be read: the reader refuses to look for it.
 
-mod array;
+pub(crate) mod array;
+pub(crate) mod held;
 mod json;
-mod root;
-mod ssd;
-mod workload;
+mod kinds;
+pub(crate) mod root;
+pub(crate) mod ssd;
+pub(crate) mod workload;
 
-use crate::presets::Kind;
+use std::sync::LazyLock;
+
+use crate::error::Parsed;
+use crate::presets;
+use crate::read::Field;
+use crate::shown::Shown;
 
 pub use json::json_schema;
+use kinds::Kind;
+pub(crate) use kinds::name_among;
 
-/// One key of a scenario.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Key {
+/// A key as it is declared; `T` is what the configuration has of it.
+pub(crate) struct Key<T: 'static> {
+    pub path: &'static str,
+    kind: Kind<T>,
+    /// What has it, where only one choice in its table does.
+    owner: &'static str,
+    default: &'static str,
+    meaning: &'static str,
+}
+
+impl<T> Key<T> {
+    /// The last part of its path.
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit('.').next().unwrap_or(self.path)
+    }
+
+    /// Reads its value.
+    pub fn read(&self, field: &Field<'_>) -> Parsed<T> {
+        self.kind.read(field)
+    }
+
+    /// A value of it as a scenario file has it; `None` if it goes without saying.
+    pub fn show(&self, value: &T) -> Option<Shown> {
+        self.kind.show(value)
+    }
+}
+
+/// A declaration, whatever its values are.
+pub(crate) trait Declared: Sync {
+    fn path(&self) -> &'static str;
+
+    fn info(&self) -> KeyInfo;
+}
+
+impl<T> Declared for Key<T> {
+    fn path(&self) -> &'static str {
+        self.path
+    }
+
+    fn info(&self) -> KeyInfo {
+        let Key { path, ref kind, owner, default, meaning } = *self;
+        KeyInfo { path, form: kind.form.clone(), allowed: kind.words.clone(), owner, default, meaning }
+    }
+}
+
+impl<D: Declared + Send> Declared for LazyLock<D> {
+    fn path(&self) -> &'static str {
+        (**self).path()
+    }
+
+    fn info(&self) -> KeyInfo {
+        (**self).info()
+    }
+}
+
+/// Declares keys: each has the name by which readers ask for it, what it is read as, its path, kind, default and meaning. A key
+/// `of` a kind of load or a pattern is refused beside another one.
+macro_rules! declare {
+    ($($name:ident: $value:ty = $path:literal $(of $owner:literal)?, $kind:expr, $default:expr, $meaning:expr;)*) => {
+        $(
+            pub(crate) static $name: std::sync::LazyLock<Key<$value>> = std::sync::LazyLock::new(|| {
+                let owner = concat!($($owner)?);
+                Key { path: $path, kind: $kind, owner, default: $default, meaning: $meaning }
+            });
+        )*
+        /// In the order in which they are documented.
+        pub(crate) static ALL: &[&dyn Declared] = &[$(&$name),*];
+    };
+}
+use declare;
+
+/// One key of a scenario, for lists.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeyInfo {
     /// From the root, tables separated by dots. Members of the array (`[[array.member]]`) are `array.member`.
     pub path: &'static str,
     /// What it takes, as a program checks it; conditions on other keys are in words only.
     pub form: Form,
     /// What it takes, in words.
-    pub allowed: &'static str,
+    pub allowed: String,
+    /// The kind of load, or the pattern, that alone has it; empty if all do.
+    pub owner: &'static str,
     /// What holds if it is not written; `preset` for what comes from the preset.
     pub default: &'static str,
     /// What it means.
     pub meaning: &'static str,
 }
 
-impl Key {
+impl KeyInfo {
     /// Whether it is only read for the sake of files written long ago.
     pub(crate) fn is_old(&self) -> bool {
         self.meaning.starts_with("older spelling of ")
@@ -36,7 +119,7 @@ impl Key {
 }
 
 /// The form of a value.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Form {
     /// Any text.
     Text,
@@ -59,17 +142,17 @@ pub enum Form {
     /// `hard`, or `hard+1`.
     AboveHard,
     /// One of these words.
-    OneOf(&'static [&'static str]),
+    OneOf(Vec<&'static str>),
     /// The name of a policy of the kind that its table is for.
     Policy,
     /// The name of a preset.
-    Preset(Kind),
+    Preset(presets::Kind),
     /// The name of a trace format, or `auto`.
     Format,
     /// A list.
-    List(&'static Form),
+    List(Box<Form>),
     /// Any of these.
-    Any(&'static [Form]),
+    Any(Vec<Form>),
     /// A table with the keys below it.
     Table,
     /// An array of such tables.
@@ -80,28 +163,19 @@ pub enum Form {
     Like(&'static str),
 }
 
-/// No bound: as far as TOML counts.
-const MOST: u64 = i64::MAX as u64;
-/// 10^12.
-const MOST_REQUESTS: u64 = 1_000_000_000_000;
+/// Requests that a load may have: 10^12.
+pub(crate) const MOST_REQUESTS: u64 = 1_000_000_000_000;
 
-const fn key(
-    path: &'static str,
-    form: Form,
-    allowed: &'static str,
-    default: &'static str,
-    meaning: &'static str,
-) -> Key {
-    Key { path, form, allowed, default, meaning }
-}
-
-const TIME: &str = "a time such as \"25us\" or \"1.5ms\", at most 1h";
-const POSITIVE_TIME: &str = "a time such as \"25us\" or \"1.5ms\", above 0, at most 1h";
+static KEYS: LazyLock<Vec<KeyInfo>> = LazyLock::new(|| {
+    let info = |list: &[&dyn Declared]| list.iter().map(|key| key.info()).collect::<Vec<_>>();
+    let ageing = root::PRECONDITION.iter().map(|key| key.info()).collect();
+    let device = ssd::KEYS.iter().map(|key| key.info()).collect();
+    [info(root::ALL), info(workload::ALL), ageing, info(array::ALL), device].concat()
+});
 
 /// All keys, in the order they are documented.
-pub fn keys() -> impl Iterator<Item = &'static Key> {
-    let (first, rest) = root::KEYS.split_at(2);
-    [first, workload::KEYS, rest, array::KEYS, ssd::KEYS].into_iter().flatten()
+pub fn keys() -> impl Iterator<Item = &'static KeyInfo> {
+    KEYS.iter()
 }
 
 /// What the papers name and a later version will know: a person who asks for it has not misspelt anything.
@@ -118,8 +192,22 @@ pub(crate) fn names_a_policy(path: &str) -> bool {
 }
 
 /// The key at `path`.
-pub(crate) fn find(path: &str) -> Option<&'static Key> {
+pub(crate) fn find(path: &str) -> Option<&'static KeyInfo> {
     keys().find(|key| key.path == path)
+}
+
+/// What the key at `path` takes, in words.
+pub(crate) fn allowed(path: &str) -> String {
+    find(path).map_or_else(String::new, |key| key.allowed.clone())
+}
+
+/// Keys directly below `table` that only one choice has, in the documented order, each with that.
+pub(crate) fn owned(table: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let name = move |key: &KeyInfo| match key.path.rsplit_once('.') {
+        Some((around, name)) if around == table && !key.owner.is_empty() => Some((name, key.owner)),
+        _ => None,
+    };
+    keys().filter_map(name)
 }
 
 /// Names of the keys and tables directly below `table` (the root is empty), each once, in the documented order.

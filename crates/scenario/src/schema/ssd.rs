@@ -1,340 +1,264 @@
-//! Keys of `[ssd]`: one member device.
+//! Keys of `[ssd]`, one member device: each with its place in the configuration.
 
-use super::Form::{
-    AboveHard, Any, Flag, List, OneOf, Policy, Preset, Rate, Share, Size, Table, Text, Time, Transfers, Whole,
+use std::sync::LazyLock;
+
+use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, BeginsAt, Destination, Domain, Frontiers, Order, PolicyConfig, Priority,
+    SsdConfig, Trigger,
 };
-use super::{Key, MOST, POSITIVE_TIME, TIME, key};
-use crate::presets::Kind;
+use harmonia_types::{SimDuration, units};
 
-const SUSPEND: &str = "\"none\" (it cannot) or a time such as \"20us\", at most 1h";
-const PAGE_TIMES: &str = "a time above 0 such as \"25us\", or a list of 2 (MLC) or 3 (TLC) such as [\"50us\", \"78us\", \"106us\"]; each at most 1h";
-const THRESHOLD: &str = "blocks (5), a share (\"5%\"), or relative to hard (\"hard\", \"hard+1\")";
+use super::held::{Draft as _, Held, Place, at, by};
+use super::kinds::{
+    Kind, amount, choice, count, device_preset, flag, is_list, meant, opened, policy, positive_time, rate,
+    size, threshold, time,
+};
+use super::{Form, Key};
+use crate::error::Parsed;
+use crate::presets::device;
+use crate::read::{Field, Section};
+use crate::shown::Shown;
+use crate::ssd::{CONCURRENCY, Draft, OLD_KEYS, SCHEDULE, VICTIM};
+
+type Drafted = Draft;
+
+/// Operations that a device, or an array, is given at once at most.
+pub(super) const MOST_DEPTH: u32 = 65_535;
+
+fn page_size() -> Kind<u32> {
+    let is_page = |bytes: &u64| *bytes <= 1 << 20 && bytes.is_multiple_of(512);
+    size(512, u64::MAX)
+        .checked(is_page, "is not a page size")
+        .map(|bytes| bytes as u32, |bytes| Some((*bytes).into()))
+        .saying("a size such as \"4KiB\", a multiple of 512B, at most 1MiB")
+}
+
+/// One time for all pages, or a list of one for each type of page.
+fn page_times() -> Kind<PageTimes> {
+    let one = positive_time().map(PageTimes::same, |times| times.is_same().then(|| times.first()));
+    let by_type = positive_time().list(1, PageTimes::MOST).map(
+        |times| PageTimes::by_type(&times).expect("one to three times"),
+        |times| Some(times.times().to_vec()),
+    );
+    one.or(is_list, by_type).saying(
+        "a time above 0 such as \"25us\", or a list of 2 (MLC) or 3 (TLC) such as [\"50us\", \"78us\", \"106us\"]; each at most 1h",
+    )
+}
+
+fn suspend() -> Kind<Option<SimDuration>> {
+    time().or_none().saying("\"none\" (it cannot) or a time such as \"20us\", at most 1h")
+}
+
+/// How long a page is on the bus.
+pub(crate) enum Transfer {
+    Page(SimDuration),
+    /// Bytes a second: a page's time follows once its size is known.
+    Rate(f64),
+}
+
+/// `105.6us` a page, or `166MT/s`: megatransfers, one byte each.
+fn transfer() -> Kind<Transfer> {
+    let page = time().map(Transfer::Page, |transfer| match transfer {
+        Transfer::Page(time) => Some(*time),
+        Transfer::Rate(_) => None,
+    });
+    let words = "a time per page (\"105.6us\") or a rate, one byte a transfer (\"166MT/s\")";
+    let rate = Kind::new(Form::Transfers, words, transfers, |_| None);
+    page.or(|value| value.text().and_then(scaled).is_some(), rate).saying(words)
+}
+
+/// A number of transfers, and how many a second its unit stands for.
+fn scaled(text: &str) -> Option<(&str, f64)> {
+    let units = [("GT/s", 1e9), ("MT/s", 1e6), ("kT/s", 1e3)];
+    units.iter().find_map(|(unit, scale)| Some((text.trim().strip_suffix(unit)?.trim(), *scale)))
+}
+
+fn transfers(field: &Field<'_>) -> Parsed<Transfer> {
+    let (number, scale) = field.node.value.text().and_then(scaled).unwrap_or_default();
+    // The reader of bytes refuses signs, exponents and the like.
+    let is_plain = units::parse_bytes(&format!("{number}B")).is_ok();
+    match number.replace('_', "").parse::<f64>().unwrap_or(0.0) * scale {
+        rate if is_plain && (1e3..=1e12).contains(&rate) => Ok(Transfer::Rate(rate)),
+        _ => Err(field.fault("is out of range: 1kT/s to 1000GT/s")),
+    }
+}
+
+/// `dynamic`, or the letters of an order; three of them leave the plane open.
+fn allocation() -> Kind<Allocation> {
+    meant(
+        "\"dynamic\", or the letters c, w, d, p or c, w, d in any order, such as \"cwdp\", \"pdwc\" or \"cwd\"",
+        |text| match text {
+            "dynamic" => Ok(Allocation::Dynamic),
+            letters => {
+                let fixed = Order::parse(letters).map(Allocation::Static);
+                let open = || Order::of_dies(letters).map(Allocation::DynamicPlane);
+                let fault = "is not an order of the letters c, w, d and p, each once, nor of c, w and d";
+                fixed.or_else(open).ok_or_else(|| fault.to_owned())
+            }
+        },
+        |allocation| match allocation {
+            Allocation::Static(order) => order.to_string(),
+            Allocation::DynamicPlane(order) => order.dies(),
+            Allocation::Dynamic => "dynamic".to_owned(),
+        },
+    )
+}
+
+const DOMAINS: &[(&str, Domain)] = &[
+    ("die", Domain::Die),
+    ("device", Domain::Device),
+    ("plane", Domain::Plane),
+    ("channel", Domain::Channel),
+];
+
+/// For a key that is read before all others, or with the table around it.
+fn elsewhere(_: &mut Draft, (): (), _: &Section<'_>, _: &Field<'_>) -> Parsed<()> {
+    Ok(())
+}
+
+/// Commands are not said where the preset does not say them either, so that scenarios of before read as they did.
+fn says_commands(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| ssd.timing.command != Commands::NONE;
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
+}
+
+/// Where events begin is not said if the schedule says it, unless the preset says another thing.
+fn says_begins_at(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| ssd.gc.begins_at != BeginsAt::default();
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
+}
+
+/// A policy with its own keys.
+fn table_of(policy: &PolicyConfig) -> Shown {
+    let mut table = Shown::table();
+    table.put("policy", Some(policy.policy.as_str().into()));
+    table.own(&policy.own);
+    table
+}
+
+/// A name alone where no key of the policy is written.
+fn name_or_table(policy: &PolicyConfig) -> Shown {
+    if policy.own.is_empty() { policy.policy.as_str().into() } else { table_of(policy) }
+}
+
+const PRESET: &str = "preset";
 
 /// In the order in which they are documented.
-pub(super) const KEYS: &[Key] = &[
-    key(
-        "ssd.preset",
-        Preset(Kind::Device),
-        "the name of a device preset",
-        "msr-slc-32g",
-        "device preset, which the keys below change",
-    ),
-    key(
-        "ssd.geometry.channels",
-        Whole(1, 1024),
-        "a whole number, 1 to 1024",
-        "preset",
-        "channels of the device",
-    ),
-    key(
-        "ssd.geometry.chips_per_channel",
-        Whole(1, 1024),
-        "a whole number, 1 to 1024",
-        "preset",
-        "chips on a channel",
-    ),
-    key(
-        "ssd.geometry.dies_per_chip",
-        Whole(1, 1024),
-        "a whole number, 1 to 1024",
-        "preset",
-        "dies in a chip",
-    ),
-    key("ssd.geometry.planes_per_die", Whole(1, 64), "a whole number, 1 to 64", "preset", "planes in a die"),
-    key(
-        "ssd.geometry.blocks_per_plane",
-        Whole(1, 1048576),
-        "a whole number, 1 to 2^20",
-        "preset",
-        "raw blocks in a plane",
-    ),
-    key(
-        "ssd.geometry.pages_per_block",
-        Whole(1, 8191),
-        "a whole number, 1 to 8191",
-        "preset",
-        "raw pages in a block",
-    ),
-    key(
-        "ssd.geometry.page_size",
-        Size,
-        "a size such as \"4KiB\", a multiple of 512B, at most 1MiB",
-        "preset",
-        "size of a page",
-    ),
-    key(
-        "ssd.geometry.summary_pages",
-        Whole(0, MOST),
-        "a whole number below `pages_per_block`",
-        "preset",
-        "last pages of a block, which hold its summary and no data",
-    ),
-    key(
-        "ssd.geometry.own_pins",
-        Flag,
-        "true or false",
-        "preset",
-        "whether every die has its own pins; if so, dies share no bus",
-    ),
-    key(
-        "ssd.timing.read",
-        Any(&[Time, List(&Time)]),
-        PAGE_TIMES,
-        "preset",
-        "array read of a page; a list: by the type of the page, least significant bits first. Of two types pages have one after \
-         the other. Of three, pages 0 to 5 have the first, 6 and 7 the second, and then two pages each in turn (MQSim)",
-    ),
-    key(
-        "ssd.timing.program",
-        Any(&[Time, List(&Time)]),
-        PAGE_TIMES,
-        "preset",
-        "program of a page; a list as for `read`. With lists, a blocking collection goes page by page",
-    ),
-    key("ssd.timing.erase", Time, POSITIVE_TIME, "preset", "erase of a block"),
-    key(
-        "ssd.timing.transfer",
-        Any(&[Time, Transfers]),
-        "a time per page (\"105.6us\") or a rate, one byte a transfer (\"166MT/s\")",
-        "preset",
-        "time to move a page between die and controller",
-    ),
-    key(
-        "ssd.timing.command",
-        Any(&[Time, Table]),
-        "a time such as \"290ns\", or a table such as { read = \"290ns\", program = \"361ns\", erase = \"220ns\" }; \
-         at most 1h",
-        "preset",
-        "time that a command and its address occupy the bus, of every kind or each kind apart",
-    ),
-    key(
-        "ssd.timing.command.read",
-        Time,
-        TIME,
-        "preset",
-        "command and address of a read, before the array works; once for each plane of a multi-plane read",
-    ),
-    key(
-        "ssd.timing.command.program",
-        Time,
-        TIME,
-        "preset",
-        "command and address of a program, on the bus together with the page; alone where collection copies a page back",
-    ),
-    key("ssd.timing.command.erase", Time, TIME, "preset", "command and address of an erase"),
-    key(
-        "ssd.timing.command.order",
-        OneOf(&["fifo", "after-data"]),
-        "\"fifo\" or \"after-data\"",
-        "preset",
-        "what a command waits for on a shared bus, programs and their pages included. fifo: what asked before it; \
-         after-data: also every page that was read and waits to go out. Priorities (ssd.ftl.priority) hold among each",
-    ),
-    key(
-        "ssd.timing.copyback",
-        OneOf(&["none", "plane", "die"]),
-        "\"none\", \"plane\" or \"die\"",
-        "preset",
-        "how far garbage collection can move a page without transferring it",
-    ),
-    key(
-        "ssd.timing.suspend_program",
-        Any(&[OneOf(&["none"]), Time]),
-        SUSPEND,
-        "preset",
-        "suspending a program: time until the die takes another command",
-    ),
-    key(
-        "ssd.timing.suspend_erase",
-        Any(&[OneOf(&["none"]), Time]),
-        SUSPEND,
-        "preset",
-        "suspending an erase: time until the die takes another command",
-    ),
-    key(
-        "ssd.timing.suspend_host_program",
-        Any(&[OneOf(&["none"]), Time]),
-        SUSPEND,
-        "none",
-        "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read",
-    ),
-    key(
-        "ssd.timing.resume",
-        Time,
-        TIME,
-        "preset",
-        "time added to the rest of a suspended operation when it continues",
-    ),
-    key(
-        "ssd.link.bandwidth",
-        Rate,
-        "a rate such as \"300MB/s\", at least 1KB/s",
-        "preset",
-        "bandwidth of the host link",
-    ),
-    key(
-        "ssd.link.latency",
-        Time,
-        TIME,
-        "preset",
-        "latency of the host link, added once to every sub-request",
-    ),
-    key(
-        "ssd.link.order",
-        OneOf(&["ready", "arrival"]),
-        "\"ready\" or \"arrival\"",
+#[rustfmt::skip]
+pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(|| vec![
+    by! { "ssd.preset", device_preset("the name of a device preset"), elsewhere, |_, ssd| Some(ssd.preset.as_str().into()),
+        "msr-slc-32g", "device preset, which the keys below change" },
+    at! { "ssd.geometry.channels", geometry.channels, count(1, 1024), PRESET, "channels of the device" },
+    at! { "ssd.geometry.chips_per_channel", geometry.chips_per_channel, count(1, 1024), PRESET, "chips on a channel" },
+    at! { "ssd.geometry.dies_per_chip", geometry.dies_per_chip, count(1, 1024), PRESET, "dies in a chip" },
+    at! { "ssd.geometry.planes_per_die", geometry.planes_per_die, count(1, 64), PRESET, "planes in a die" },
+    at! { "ssd.geometry.blocks_per_plane", geometry.blocks_per_plane, count(1, 1 << 20), PRESET, "raw blocks in a plane" },
+    at! { "ssd.geometry.pages_per_block", geometry.pages_per_block, count(1, 8191), PRESET, "raw pages in a block" },
+    at! { "ssd.geometry.page_size", geometry.page_size, page_size(), PRESET, "size of a page" },
+    at! { "ssd.geometry.summary_pages", geometry.summary_pages, count(0, 8190).saying("a whole number below `pages_per_block`"),
+        PRESET, "last pages of a block, which hold its summary and no data" },
+    at! { "ssd.geometry.own_pins", geometry.own_pins, flag(), PRESET,
+        "whether every die has its own pins; if so, dies share no bus" },
+    at! { "ssd.timing.read", timing.read, page_times(), PRESET,
+        "array read of a page; a list: by the type of the page, least significant bits first. Of two types pages have one \
+         after the other. Of three, pages 0 to 5 have the first, 6 and 7 the second, and then two pages each in turn (MQSim)" },
+    at! { "ssd.timing.program", timing.program, page_times(), PRESET,
+        "program of a page; a list as for `read`. With lists, a blocking collection goes page by page" },
+    at! { "ssd.timing.erase", timing.erase, positive_time(), PRESET, "erase of a block" },
+    by! { "ssd.timing.transfer", transfer(), Draft::transfer, |key, ssd| key.show(&Transfer::Page(ssd.timing.transfer)), PRESET,
+        "time to move a page between die and controller" },
+    by! { "ssd.timing.command",
+        time().or_table()
+            .saying("a time such as \"290ns\", or a table such as { read = \"290ns\", program = \"361ns\", erase = \"220ns\" \
+                     }; at most 1h"), Draft::command, |_, _| None, PRESET,
+        "time that a command and its address occupy the bus, of every kind or each kind apart" },
+    at! { "ssd.timing.command.read", timing.command.read if says_commands, time(), PRESET,
+        "command and address of a read, before the array works; once for each plane of a multi-plane read" },
+    at! { "ssd.timing.command.program", timing.command.program if says_commands, time(), PRESET,
+        "command and address of a program, on the bus together with the page; alone where collection copies a page back" },
+    at! { "ssd.timing.command.erase", timing.command.erase if says_commands, time(), PRESET,
+        "command and address of an erase" },
+    at! { "ssd.timing.command.order", timing.command.order if says_commands,
+        choice(&[("fifo", CommandOrder::Fifo), ("after-data", CommandOrder::AfterData)]), PRESET,
+        "what a command waits for on a shared bus, programs and their pages included. fifo: what asked before it; after-data: \
+         also every page that was read and waits to go out. Priorities (ssd.ftl.priority) hold among each" },
+    at! { "ssd.timing.copyback", timing.copyback,
+        choice(&[("none", Copyback::None), ("plane", Copyback::Plane), ("die", Copyback::Die)]), PRESET,
+        "how far garbage collection can move a page without transferring it" },
+    at! { "ssd.timing.suspend_program", timing.suspend_program, suspend(), PRESET,
+        "suspending a program: time until the die takes another command" },
+    at! { "ssd.timing.suspend_erase", timing.suspend_erase, suspend(), PRESET,
+        "suspending an erase: time until the die takes another command" },
+    at! { "ssd.timing.suspend_host_program", timing.suspend_host_program, suspend().quiet(), "none",
+        "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read" },
+    at! { "ssd.timing.resume", timing.resume, time(), PRESET,
+        "time added to the rest of a suspended operation when it continues" },
+    at! { "ssd.link.bandwidth", link.bandwidth, rate("300MB/s"), PRESET, "bandwidth of the host link" },
+    at! { "ssd.link.latency", link.latency, time(), PRESET, "latency of the host link, added once to every sub-request" },
+    at! { "ssd.link.order", link.order, choice(&[("ready", LinkOrder::Ready), ("arrival", LinkOrder::Arrival)]).quiet(),
         "ready",
         "when an operation queues at its die. ready: a write when its data is over the link, a read at once, so that it may \
-         overtake earlier writes; arrival: not before the data of every earlier write is over the link, as on a SCSI bus",
-    ),
-    key(
-        "ssd.link.queue_depth",
-        Whole(1, 65535),
-        "a whole number, 1 to 65535",
-        "none",
-        "operations that the device has at once at most, each of any length; the rest wait in the array, in the order in which \
-         they came, and an operation makes room when its last page is over the link; the array's own work, such as rebuild, \
-         scrub and resync, counts and waits as the host's does (DiskSim's SSD model: 20)",
-    ),
-    key(
-        "ssd.ftl.reserved_blocks",
-        Any(&[Share, Whole(0, MOST)]),
-        "a share of the raw blocks (\"15%\") or a number of blocks per allocation unit",
-        "preset",
-        "over-provisioning, (T - U)/T of all T blocks",
-    ),
-    key(
-        "ssd.ftl.allocation",
-        Text,
-        "\"dynamic\", or the letters c, w, d, p or c, w, d in any order, such as \"cwdp\", \"pdwc\" or \"cwd\"",
-        "preset",
-        "which die a logical page goes to; dynamic: the die with the shortest queue among those that do not collect; \
-         letters: by page number, through channels, ways (chips), dies and planes, the first letter fastest (where \
-         dies own their blocks, p has no effect); without p a write goes to the plane of that die with the most free \
-         pages (where planes own their blocks)",
-    ),
-    key(
-        "ssd.ftl.allocation_unit",
-        OneOf(&["die", "plane"]),
-        "\"die\" or \"plane\"",
-        "preset",
-        "what owns a write frontier and free blocks",
-    ),
-    key(
-        "ssd.ftl.frontiers",
-        OneOf(&["shared", "separate"]),
-        "\"shared\" or \"separate\"",
-        "preset",
-        "whether host pages and collected pages share a write frontier",
-    ),
-    key(
-        "ssd.ftl.priority",
-        OneOf(&["fifo", "reads-first"]),
-        "\"fifo\" or \"reads-first\"",
-        "preset",
-        "order of host operations at a die, and of transfers on a shared bus; at a die collection goes before both",
-    ),
-    key(
-        "ssd.ftl.multi_plane",
-        Flag,
-        "true or false",
-        "preset",
-        "whether host reads and programs of sibling planes with the same page offset share a multi-plane command",
-    ),
-    key(
-        "ssd.ftl.open_blocks",
-        Whole(1, 64),
-        "a whole number, 1 to 64",
-        "2",
-        "partly written blocks that a unit may have, for schedules that open one when they collect",
-    ),
-    key(
-        "ssd.gc.domain",
-        OneOf(&["die", "device", "channel", "plane"]),
-        "\"die\", \"device\", \"channel\" or \"plane\" (where planes own their blocks)",
-        "preset",
-        "what collects together",
-    ),
-    key(
-        "ssd.gc.trigger",
-        OneOf(&["foreground", "background"]),
-        "\"foreground\" or \"background\"",
-        "preset",
-        "when thresholds are checked",
-    ),
-    key(
-        "ssd.gc.hard_threshold",
-        Any(&[Share, Whole(0, MOST)]),
-        "blocks per allocation unit (5) or a share, floored (\"5%\")",
-        "preset",
-        "a unit collects when it has this many free blocks or fewer",
-    ),
-    key(
-        "ssd.gc.soft_threshold",
-        Any(&[Share, Whole(0, MOST), AboveHard]),
-        THRESHOLD,
-        "preset",
-        "free blocks at or below which a device registers",
-    ),
-    key(
-        "ssd.gc.stop_threshold",
-        Any(&[Share, Whole(0, MOST), AboveHard]),
-        THRESHOLD,
-        "preset",
-        "an event ends when free exceeds this",
-    ),
-    key(
-        "ssd.gc.begins_at",
-        OneOf(&["schedule", "soft"]),
-        "\"schedule\" or \"soft\"",
-        "preset",
+         overtake earlier writes; arrival: not before the data of every earlier write is over the link, as on a SCSI bus" },
+    at! { "ssd.link.queue_depth", link.queue_depth, count(1, MOST_DEPTH).optional(), "none",
+        "operations that the device has at once at most, each of any length; the rest wait in the array, in the order in \
+         which they came, and an operation makes room when its last page is over the link; the array's own work, such as \
+         rebuild, scrub and resync, counts and waits as the host's does (DiskSim's SSD model: 20)" },
+    at! { "ssd.ftl.reserved_blocks", ftl.reserved_blocks,
+        amount().saying("a share of the raw blocks (\"15%\") or a number of blocks per allocation unit"), PRESET,
+        "over-provisioning, (T - U)/T of all T blocks" },
+    at! { "ssd.ftl.allocation", ftl.allocation, allocation(), PRESET,
+        "which die a logical page goes to; dynamic: the die with the shortest queue among those that do not collect; letters: \
+         by page number, through channels, ways (chips), dies and planes, the first letter fastest (where dies own their \
+         blocks, p has no effect); without p a write goes to the plane of that die with the most free pages (where planes own \
+         their blocks)" },
+    at! { "ssd.ftl.allocation_unit", ftl.allocation_unit,
+        choice(&[("die", AllocationUnit::Die), ("plane", AllocationUnit::Plane)]), PRESET,
+        "what owns a write frontier and free blocks" },
+    at! { "ssd.ftl.frontiers", ftl.frontiers, choice(&[("shared", Frontiers::Shared), ("separate", Frontiers::Separate)]),
+        PRESET, "whether host pages and collected pages share a write frontier" },
+    at! { "ssd.ftl.priority", ftl.priority, choice(&[("fifo", Priority::Fifo), ("reads-first", Priority::ReadsFirst)]), PRESET,
+        "order of host operations at a die, and of transfers on a shared bus; at a die collection goes before both" },
+    at! { "ssd.ftl.multi_plane", ftl.multi_plane, flag(), PRESET,
+        "whether host reads and programs of sibling planes with the same page offset share a multi-plane command" },
+    at! { "ssd.ftl.open_blocks", ftl.open_blocks, count(1, 64), "2",
+        "partly written blocks that a unit may have, for schedules that open one when they collect" },
+    at! { "ssd.gc.domain", gc.domain,
+        choice(DOMAINS).saying("\"die\", \"device\", \"channel\" or \"plane\" (where planes own their blocks)"), PRESET,
+        "what collects together" },
+    at! { "ssd.gc.trigger", gc.trigger, choice(&[("foreground", Trigger::Foreground), ("background", Trigger::Background)]),
+        PRESET, "when thresholds are checked" },
+    at! { "ssd.gc.hard_threshold", gc.hard_threshold,
+        amount().saying("blocks per allocation unit (5) or a share, floored (\"5%\")"), PRESET,
+        "a unit collects when it has this many free blocks or fewer" },
+    at! { "ssd.gc.soft_threshold", gc.soft_threshold, threshold(), PRESET, "free blocks at or below which a device registers" },
+    at! { "ssd.gc.stop_threshold", gc.stop_threshold, threshold(), PRESET, "an event ends when free exceeds this" },
+    at! { "ssd.gc.begins_at", gc.begins_at if says_begins_at,
+        choice(&[("schedule", BeginsAt::Schedule), ("soft", BeginsAt::Soft)]), PRESET,
         "threshold at which collection begins. schedule: hard, or soft under schedules that let the host go first until hard; \
-         the device is aged at hard. soft: soft under every schedule, and the device is aged there",
-    ),
-    key(
-        "ssd.gc.min_victims",
-        Whole(1, 65536),
-        "a whole number, 1 to 65536",
-        "preset",
-        "victims an event takes at least",
-    ),
-    key(
-        "ssd.gc.victim",
-        Any(&[Policy, Table]),
-        "the name of a victim policy, or a table with `policy` and the policy's own keys",
-        "preset",
-        "which block to collect",
-    ),
-    key("ssd.gc.victim.policy", Policy, "the name of a victim policy", "preset", "victim policy"),
-    key(
-        "ssd.gc.victim_d",
-        Whole(1, 1000),
-        "a whole number, 1 to 1000",
-        "none",
-        "older spelling of ssd.gc.victim.d, of d-choices",
-    ),
-    key(
-        "ssd.gc.schedule",
-        Any(&[Policy, Table]),
-        "the name of a schedule, or a table with `policy` and the schedule's own keys",
-        "preset",
-        "whether a die serves the host or collects next",
-    ),
-    key("ssd.gc.schedule.policy", Policy, "the name of a schedule", "preset", "schedule"),
-    key("ssd.gc.slack", Time, TIME, "none", "older spelling of ssd.gc.schedule.slack, of the schedule slack"),
-    key(
-        "ssd.gc.destination",
-        OneOf(&["unit", "device"]),
-        "\"unit\" or (with allocation \"dynamic\") \"device\"",
-        "preset",
-        "where moved pages go: to their own allocation unit, or to the unit of the device with the most free blocks",
-    ),
-    key(
-        "ssd.gc.concurrency",
-        Any(&[Policy, Table]),
-        "the name of a policy, or a table with `policy` and the policy's own keys",
-        "preset",
-        "how many channels may collect at once",
-    ),
-    key("ssd.gc.concurrency.policy", Policy, "the name of a policy", "preset", "concurrency policy"),
-];
+         the device is aged at hard. soft: soft under every schedule, and the device is aged there" },
+    at! { "ssd.gc.min_victims", gc.min_victims, count(1, 65_536), PRESET, "victims an event takes at least" },
+    by! { "ssd.gc.victim", policy("the name of a victim policy, or a table with `policy` and the policy's own keys"),
+        |draft, (), gc, field| draft.policy(gc, field, &VICTIM), |_, ssd| Some(name_or_table(&ssd.gc.victim)), PRESET,
+        "which block to collect" },
+    by! { "ssd.gc.victim.policy", opened(Form::Policy, "the name of a victim policy"), elsewhere, |_, _| None, PRESET,
+        "victim policy" },
+    by! { "ssd.gc.victim_d", count(1, 1000), |draft, d, gc, field| draft.old_key(gc, field, &OLD_KEYS[0], d.into()),
+        |_, _| None, "none", "older spelling of ssd.gc.victim.d, of d-choices" },
+    by! { "ssd.gc.schedule", policy("the name of a schedule, or a table with `policy` and the schedule's own keys"),
+        |draft, (), gc, field| draft.policy(gc, field, &SCHEDULE), |_, ssd| Some(name_or_table(&ssd.gc.schedule)), PRESET,
+        "whether a die serves the host or collects next" },
+    by! { "ssd.gc.schedule.policy", opened(Form::Policy, "the name of a schedule"), elsewhere, |_, _| None, PRESET,
+        "schedule" },
+    by! { "ssd.gc.slack", time(), |draft, slack, gc, field| draft.old_key(gc, field, &OLD_KEYS[1], slack.to_string().into()),
+        |_, _| None, "none", "older spelling of ssd.gc.schedule.slack, of the schedule slack" },
+    at! { "ssd.gc.destination", gc.destination,
+        choice(&[("unit", Destination::Unit), ("device", Destination::Device)])
+            .saying("\"unit\" or (with allocation \"dynamic\") \"device\""),
+        PRESET, "where moved pages go: to their own allocation unit, or to the unit of the device with the most free blocks" },
+    by! { "ssd.gc.concurrency", policy("the name of a policy, or a table with `policy` and the policy's own keys"),
+        |draft, (), gc, field| draft.policy(gc, field, &CONCURRENCY), |_, ssd| Some(table_of(&ssd.gc.concurrency)), PRESET,
+        "how many channels may collect at once" },
+    by! { "ssd.gc.concurrency.policy", opened(Form::Policy, "the name of a policy"), elsewhere, |_, _| None, PRESET,
+        "concurrency policy" },
+]);

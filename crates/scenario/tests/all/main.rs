@@ -4,3 +4,4 @@ mod bad_scenarios;
 mod frozen;
 mod never_panics;
 mod scenarios;
+mod wrong_values;

@@ -1,10 +1,12 @@
 //! Does what is written mean what the documentation says?
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When, WriteHole};
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder};
 use harmonia_scenario::presets::{self, Kind};
+use harmonia_scenario::schema::Form;
 use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
 use harmonia_ssd::{Allocation, Amount, Domain, GcConfig, Order, PolicyConfig, Priority};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
@@ -529,82 +531,126 @@ fn the_largest_seed_survives_printing() {
     assert_eq!(parse(&scenario.to_toml()).seed, u64::MAX);
 }
 
+/// Flags that give the key at `path` a value, in a scenario where it belongs.
+pub fn given(path: &str, value: &str) -> Vec<String> {
+    let key = schema::keys().find(|key| key.path == path).expect("a key");
+    let mut flags = vec!["workload.preset=hpc-w".to_owned()];
+    match path {
+        _ if key.meaning.starts_with("trace") => {
+            flags = vec!["workload.kind=trace".into(), "workload.path=x".into()];
+        }
+        "workload.arrival.queue_depth" => flags.push("workload.arrival.process=closed".into()),
+        "workload.size.stddev" => flags.push("workload.size.distribution=normal".into()),
+        "workload.address.file_size"
+        | "workload.address.file_size_min"
+        | "workload.address.reads"
+        | "workload.address.deletes"
+        | "workload.address.delete_batch" => {
+            flags.push("workload.address.pattern=files".into());
+            flags.push("workload.address.file_size=1MiB".into());
+        }
+        path if path.starts_with("workload.stream") => {
+            flags = vec!["workload.stream.x.address.footprint=0.5".into()];
+        }
+        "array.member.index" => flags.push(format!("array.member=[{{ index = {value} }}]")),
+        path if path.starts_with("array.member.") => {
+            let name = path.trim_start_matches("array.member.");
+            flags.push(format!("array.member=[{{ index = 0, {name} = {value} }}]"));
+        }
+        path if path.starts_with("array.failure.") => {
+            let needed = match path {
+                "array.failure.device" => "",
+                "array.failure.factor" => "device = 0, at = \"1s\", kind = \"slow\", ",
+                "array.failure.kind" => "device = 0, at = \"1s\", ",
+                _ => "device = 0, ",
+            };
+            let name = path.trim_start_matches("array.failure.");
+            flags.push(format!("array.failure=[{{ {needed}{name} = {value} }}]"));
+        }
+        path if path.starts_with("array.power_loss.") => {
+            let name = path.trim_start_matches("array.power_loss.");
+            flags.push(format!("array.power_loss=[{{ {name} = {value} }}]"));
+        }
+        "array.write_hole" => flags.push("array.level=raid5".into()),
+        path if path.starts_with("array.journal")
+            || path.starts_with("array.bitmap")
+            || path == "array.ppl_size" =>
+        {
+            let kind = match path {
+                "array.ppl_size" => "ppl",
+                "array.bitmap_chunk" | "array.bitmap_delay" => "bitmap",
+                _ => "journal",
+            };
+            flags.extend(["array.level=raid5".into(), format!("array.write_hole={kind}")]);
+        }
+        path if path.starts_with("array.s")
+            && path != "array.stripe_unit"
+            && path != "array.small_write"
+            && path != "array.stripe_cache" =>
+        {
+            flags.push("array.level=raid5".into());
+            if path == "array.scrub.mode" {
+                flags.push("array.scrub.at=1s".into());
+            }
+        }
+        "array.delay_pre_reads" => {
+            flags.extend(["array.level=raid5".into(), "array.stripe_cache=17".into()]);
+        }
+        path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
+        _ => {}
+    }
+    let is_of_list = |list: &&str| path.starts_with(*list);
+    if !["array.member.", "array.failure.", "array.power_loss."].iter().any(is_of_list) {
+        flags.push(format!("{}={value}", path.replace("workload.stream.", "workload.stream.x.")));
+    }
+    flags
+}
+
+/// Values of a form, from end to end.
+fn taken(form: &Form) -> Vec<String> {
+    let quoted = |words: &[&str]| words.iter().map(|word| format!("\"{word}\"")).collect();
+    match form {
+        Form::Whole(least, most) => {
+            [*least, least.midpoint(least + 40), *most].map(|value| value.to_string()).into()
+        }
+        Form::Number(least, most) => {
+            [*least, least.midpoint(*most), *most].map(|value| format!("{value:?}")).into()
+        }
+        Form::Flag => vec!["true".into(), "false".into()],
+        Form::OneOf(words) => quoted(words),
+        Form::Time => quoted(&["0us", "1.5ms", "3s"]),
+        Form::Size => quoted(&["0B", "4KiB", "64MiB"]),
+        Form::Rate => quoted(&["1KB/s", "300MB/s"]),
+        Form::Transfers => quoted(&["166MT/s"]),
+        Form::Share => quoted(&["7.5%"]),
+        Form::AboveHard => quoted(&["hard", "hard+3"]),
+        Form::Any(forms) => forms.iter().flat_map(taken).collect(),
+        Form::List(each) => taken(each).iter().map(|value| format!("[{value}]")).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn what_a_key_takes_is_printed_and_read_again() {
+    let mut kept = BTreeSet::new();
+    for key in schema::keys() {
+        for value in taken(&key.form) {
+            let flags = given(key.path, &value);
+            if let Ok(scenario) = Scenario::parse("", "test.toml", &flags, None) {
+                assert_eq!(parse(&scenario.to_toml()), scenario, "{flags:?}");
+                kept.insert(key.path);
+            }
+        }
+    }
+    assert!(kept.len() > 90, "{} keys are taken where they belong: {kept:?}", kept.len());
+}
+
 /// Every key of the schema is read: a value no key takes is refused by that key, in a scenario where it belongs.
 /// The converse, that no other key is read, is asserted by the reader itself.
 #[test]
 fn the_parser_reads_exactly_the_keys_of_the_schema() {
     for key in schema::keys() {
-        let mut flags = vec!["workload.preset=hpc-w".to_owned()];
-        match key.path {
-            _ if key.meaning.starts_with("trace") => {
-                flags = vec!["workload.kind=trace".into(), "workload.path=x".into()];
-            }
-            "workload.arrival.queue_depth" => flags.push("workload.arrival.process=closed".into()),
-            "workload.size.stddev" => flags.push("workload.size.distribution=normal".into()),
-            "workload.address.file_size"
-            | "workload.address.file_size_min"
-            | "workload.address.reads"
-            | "workload.address.deletes"
-            | "workload.address.delete_batch" => {
-                flags.push("workload.address.pattern=files".into());
-                flags.push("workload.address.file_size=1MiB".into());
-            }
-            path if path.starts_with("workload.stream") => {
-                flags = vec!["workload.stream.x.address.footprint=0.5".into()];
-            }
-            "array.member.index" => flags.push("array.member=[{ index = [1979-05-27] }]".into()),
-            "array.member.capable" => {
-                flags.push("array.member=[{ index = 0, capable = [1979-05-27] }]".into())
-            }
-            "array.member.ssd" => flags.push("array.member=[{ index = 0, ssd = [1979-05-27] }]".into()),
-            path if path.starts_with("array.failure.") => {
-                let needed = match path {
-                    "array.failure.device" => "",
-                    "array.failure.factor" => "device = 0, at = \"1s\", kind = \"slow\", ",
-                    "array.failure.kind" => "device = 0, at = \"1s\", ",
-                    _ => "device = 0, ",
-                };
-                let name = path.trim_start_matches("array.failure.");
-                flags.push(format!("array.failure=[{{ {needed}{name} = [1979-05-27] }}]"));
-            }
-            path if path.starts_with("array.power_loss.") => {
-                let name = path.trim_start_matches("array.power_loss.");
-                flags.push(format!("array.power_loss=[{{ {name} = [1979-05-27] }}]"));
-            }
-            "array.write_hole" => flags.push("array.level=raid5".into()),
-            path if path.starts_with("array.journal")
-                || path.starts_with("array.bitmap")
-                || path == "array.ppl_size" =>
-            {
-                let kind = match path {
-                    "array.ppl_size" => "ppl",
-                    "array.bitmap_chunk" | "array.bitmap_delay" => "bitmap",
-                    _ => "journal",
-                };
-                flags.extend(["array.level=raid5".into(), format!("array.write_hole={kind}")]);
-            }
-            path if path.starts_with("array.s")
-                && path != "array.stripe_unit"
-                && path != "array.small_write"
-                && path != "array.stripe_cache" =>
-            {
-                flags.push("array.level=raid5".into());
-                if path == "array.scrub.mode" {
-                    flags.push("array.scrub.at=1s".into());
-                }
-            }
-            "array.delay_pre_reads" => {
-                flags.extend(["array.level=raid5".into(), "array.stripe_cache=17".into()]);
-            }
-            path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
-            _ => {}
-        }
-        let is_of_list = |list: &&str| key.path.starts_with(*list);
-        if !["array.member.", "array.failure.", "array.power_loss."].iter().any(is_of_list) {
-            flags
-                .push(format!("{}=[1979-05-27]", key.path.replace("workload.stream.", "workload.stream.x.")));
-        }
-        let error = match Scenario::parse("", "empty.toml", &flags, None) {
+        let error = match Scenario::parse("", "empty.toml", &given(key.path, "[1979-05-27]"), None) {
             Ok(_) => panic!("`{}` is not read", key.path),
             Err(error) => error,
         };

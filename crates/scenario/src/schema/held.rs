@@ -1,0 +1,107 @@
+//! Keys with a place in a configuration: one loop reads all of a table, another shows all of it again.
+
+use super::{Declared, Key, KeyInfo};
+use crate::error::Parsed;
+use crate::read::{Field, Section};
+use crate::shown::Shown;
+
+/// What tables are laid over.
+pub(crate) trait Draft {
+    type Config;
+
+    fn config(&mut self) -> &mut Self::Config;
+
+    /// Remembers where a value comes from.
+    fn note(&mut self, _: &Field<'_>) {}
+}
+
+/// A key with its place.
+pub(crate) trait Held<D: Draft>: Declared + Send {
+    /// Lays its value in this table over a draft.
+    fn lay(&self, draft: &mut D, table: &Section<'_>, field: &Field<'_>) -> Parsed<()>;
+
+    /// What a configuration has of it, as a scenario file says it; `None` if it goes without saying.
+    fn show(&self, config: &D::Config) -> Option<Shown>;
+}
+
+pub(super) struct Place<T: 'static, D: Draft> {
+    pub key: Key<T>,
+    pub lay: fn(&mut D, T, &Section<'_>, &Field<'_>) -> Parsed<()>,
+    pub show: fn(&Key<T>, &D::Config) -> Option<Shown>,
+}
+
+impl<T, D: Draft> Declared for Place<T, D> {
+    fn path(&self) -> &'static str {
+        self.key.path
+    }
+
+    fn info(&self) -> KeyInfo {
+        self.key.info()
+    }
+}
+
+impl<T, D: Draft> Held<D> for Place<T, D> {
+    fn lay(&self, draft: &mut D, table: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+        (self.lay)(draft, self.key.read(field)?, table, field)
+    }
+
+    fn show(&self, config: &D::Config) -> Option<Shown> {
+        (self.show)(&self.key, config)
+    }
+}
+
+/// The keys of one or more tables, in the order in which they are documented.
+pub(crate) type Keys<D> = [Box<dyn Held<D>>];
+
+/// Lays the keys of one table over a draft.
+pub(crate) fn lay<D: Draft>(keys: &Keys<D>, draft: &mut D, table: &Section<'_>) -> Parsed<()> {
+    for held in keys {
+        let name = held.path().strip_prefix(table.schema).and_then(|rest| rest.strip_prefix('.'));
+        if let Some(field) = name.and_then(|name| table.named(name)) {
+            held.lay(draft, table, &field)?;
+        }
+    }
+    Ok(())
+}
+
+/// What a configuration has of these keys: those of a table before the tables in it, as TOML has them.
+pub(crate) fn show<D: Draft>(keys: &Keys<D>, config: &D::Config) -> Shown {
+    let mut shown = Shown::table();
+    let mut keys: Vec<_> = keys.iter().collect();
+    keys.sort_by_key(|key| key.path().matches('.').count());
+    for key in keys {
+        let Some(value) = key.show(config) else { continue };
+        let (tables, name) = key.path().rsplit_once('.').unwrap_or_default();
+        let table = tables.split('.').skip(1).fold(&mut shown, |table, name| table.below(name));
+        table.put(name, Some(value));
+    }
+    shown
+}
+
+/// A key with a function that lays its value over a draft, and one that shows it again. `Drafted` is the kind of draft.
+macro_rules! by {
+    ($path:literal, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {{
+        let key = Key { path: $path, kind: $kind, owner: "", default: $default, meaning: $meaning };
+        Box::new(Place::<_, Drafted> { key, lay: $lay, show: $show }) as Box<dyn Held<Drafted>>
+    }};
+}
+
+/// A key at a place of the configuration, which is shown always or `if` a function says so.
+macro_rules! at {
+    ($path:literal, $($place:ident).+ $(if $is_said:path)?, $kind:expr, $default:expr, $meaning:expr) => {
+        by!(
+            $path,
+            $kind,
+            |draft, value, _, field| {
+                draft.config().$($place).+ = value;
+                draft.note(field);
+                Ok(())
+            },
+            |key, config| if true $(&& $is_said(config))? { key.show(&config.$($place).+) } else { None },
+            $default,
+            $meaning
+        )
+    };
+}
+
+pub(super) use {at, by};
