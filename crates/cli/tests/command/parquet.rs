@@ -5,6 +5,7 @@ use std::process::Stdio;
 use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::Field;
 use harmonia_metrics::{Comparison, Report};
+use harmonia_types::Counters;
 
 use super::*;
 

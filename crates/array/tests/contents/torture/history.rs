@@ -558,7 +558,7 @@ impl<C: Content> Run<C> {
         );
         counts.without_loss = u64::from(counts.lost + counts.unread == 0);
         let log = self.array.log_counters();
-        (counts.logged, counts.log_pages) = (log.entries, log.pages);
+        (counts.logged, counts.log_pages) = (log.log_writes, log.log_pages);
         (counts.log_waits, counts.replayed_rows) = (log.full_waits, log.replayed_rows);
         let bitmap = of_array.bitmap;
         (counts.marks, counts.marks_cleared) = (bitmap.writes, bitmap.cleared);
