@@ -115,6 +115,7 @@ pub struct Interests {
 /// Something that happened, as delivered to the controller.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(clippy::large_enum_variant, reason = "an event is lent to whoever listens, and kept nowhere")]
 pub enum Event {
     /// The run begins; a moment to set timers.
     Start,
