@@ -125,9 +125,9 @@ impl Nodes {
     #[inline]
     pub fn take(&mut self, token: u64) -> Option<Node> {
         let handle = self.place(token)?;
-        let node = self.slab[handle];
+        let progress = self.slab[handle].progress;
         self.release(handle);
-        Some(node)
+        Some(Node { progress, ..self.slab[handle] })
     }
 
     /// Gives a node up: its token is worth nothing any more.

@@ -68,6 +68,7 @@ pub(super) struct Running {
 }
 
 impl Running {
+    #[inline]
     pub fn new(purpose: Purpose, spec: Transaction, before: Chain) -> Self {
         Running {
             purpose,
@@ -210,6 +211,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Begins a transaction.
+    #[inline]
     pub(super) fn begin_after(&mut self, running: Running, now: SimTime) -> Result<(), ArrayFailure> {
         let rows = running.spec.rows;
         let handle = self.transactions.insert(running);
@@ -221,15 +223,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Begins to write back what is parked: one operation, yet to be submitted, that may be refused.
     pub(super) fn begin_destage(&mut self, spec: Transaction, now: SimTime) -> u32 {
-        let mut running = Running {
+        let handle = self.transactions.insert(Running {
             may_be_refused: true,
             pending: 1,
             awaited: 1,
             operations: 1,
             ..Running::new(Purpose::Destage, spec, Chain::from(now))
-        };
-        running.state.begin_step();
-        self.transactions.insert(running)
+        });
+        self.transactions[handle].state.begin_step();
+        handle
     }
 
     /// Takes rows for a transaction that has none. `false` if it has to wait for them.
