@@ -4,6 +4,7 @@
 //! * `parity-resonance`: a layout that puts the parity of a member on few of its dies;
 //! * `stripe-cache`: a stripe cache that a single write fills, or that writes do not use while a member is missing;
 //! * `address-space`: a load that leaves a part of the array alone;
+//! * `ageing-seed`: a seed of ageing, which runs of several seeds share;
 //! * `policy`: what a policy says of its own keys on these members.
 
 use harmonia_array::coordination::Coordinator;
@@ -26,6 +27,7 @@ impl Scenario {
             ("parity-resonance", resonance(&self.array)),
             ("stripe-cache", self.fills_cache()),
             ("address-space", self.leaves_space()),
+            ("ageing-seed", self.shares_ageing()),
         ];
         let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
         let cautions = policy.iter().flat_map(|policy| policy.cautions());
@@ -86,6 +88,13 @@ impl Scenario {
             ),
             _ => None,
         }
+    }
+
+    fn shares_ageing(&self) -> Option<String> {
+        let seed = self.precondition.seed?;
+        Some(format!(
+            "precondition.seed = {seed} gives runs of all seeds one aged array: their intervals say nothing of how arrays differ"
+        ))
     }
 
     fn leaves_space(&self) -> Option<String> {
@@ -171,6 +180,12 @@ mod tests {
 
     fn codes(keys: &str) -> Vec<String> {
         warnings(keys).into_iter().map(|warning| warning.code).collect()
+    }
+
+    #[test]
+    fn a_seed_of_ageing_is_told_what_its_intervals_leave_out() {
+        assert_eq!(codes("precondition.seed = 7"), ["ageing-seed"]);
+        assert_eq!(codes("seed = 7"), [""; 0]);
     }
 
     const RAID5: &str = "array.level = \"raid5\"\n";
