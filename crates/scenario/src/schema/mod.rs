@@ -1,6 +1,6 @@
 //! Every key a scenario may have, declared once: its name, its kind, its default, what it means.
 //!
-//! A [kind](kinds) has the bounds, and from them come the words of what is allowed, the form for editors
+//! A kind (`kinds`) has the bounds, and from them come the words of what is allowed, the form for editors
 //! ([`json_schema`]), the reader, and the value as a scenario says it again. The documentation and the tests go over the same
 //! declarations. A key that is not here cannot be read: the reader refuses to look for it.
 
