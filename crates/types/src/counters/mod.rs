@@ -22,7 +22,8 @@
 //! [sums](Counters::add) over devices, [means](Counters::mean) over seeds, and the [table](Counters::TABLE) from which
 //! `docs/files.md` is made. So a new counter is its declaration and the place that counts.
 //!
-//! [`array`] has what arrays count, [`device`] what devices count. Reports have these structs as they are: nobody converts.
+//! [`array`](mod@self::array) has what arrays count, [`device`](mod@self::device) what devices count. Reports have these structs
+//! as they are: nobody converts.
 
 pub mod array;
 pub mod device;
@@ -123,7 +124,7 @@ impl<T: Number, const N: usize> Number for [T; N] {
     }
 }
 
-/// A struct of numbers, as [`counters!`](crate::counters) makes it.
+/// A struct of numbers, as [`counters!`](macro@crate::counters) makes it.
 pub trait Counters: Number + Copy + Default + 'static {
     /// Its declarations, in the order of its fields.
     const TABLE: &'static [Counter];
@@ -172,7 +173,7 @@ pub trait Counters: Number + Copy + Default + 'static {
 const WHOLE: Counter =
     Counter { name: "", column: "", words: "", unit: "", lines: &[], combines: Combines::Each };
 
-/// Declares structs of numbers; see [the module](crate::counters).
+/// Declares structs of numbers; see [the module](mod@crate::counters).
 ///
 /// A field is `name: Type = Combines, "unit" as "words of tables", [serde(..)];`. Everything behind the type may be left out of a struct
 /// of numbers, the words where they are the name, and what serde should know where there is nothing.
