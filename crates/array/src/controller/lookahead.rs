@@ -176,12 +176,15 @@ mod tests {
         Lookahead::of(config, reads, &*coordinator, false)
     }
 
+    /// What sets an option, and a word of the reason that it is.
+    type Row = (fn(&mut ArrayConfig), &'static str);
+
     /// One row for each option that keeps members together: it alone is enough, and which words say so.
     #[test]
     fn each_option_alone_keeps_members_together() {
         assert_eq!(of(&plain(), "local"), Lookahead::default());
         assert_eq!(of(&plain(), "local").obstacle(), None);
-        let rows: &[(fn(&mut ArrayConfig), &str)] = &[
+        let rows: [Row; 8] = [
             (|config| config.queue_depth = Some(3), "share"),
             (|config| config.link_bandwidth = Some(1 << 30), "share"),
             (|config| config.knowledge.reads = Reads::Hedge(SimDuration(1)), "share"),
@@ -191,7 +194,7 @@ mod tests {
             (|config| config.faults.write_hole = WriteHole::Journal(1 << 20), "fail"),
             (|config| config.knowledge.nvram = 4096, "keeps data"),
         ];
-        for (row, &(set, word)) in rows.iter().enumerate() {
+        for (row, (set, word)) in rows.into_iter().enumerate() {
             let mut config = plain();
             set(&mut config);
             let found = of(&config, "local");

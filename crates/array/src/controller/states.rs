@@ -276,11 +276,14 @@ mod tests {
     use std::fmt::Debug;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    /// Its name, and what takes it.
+    type Transition<S> = (&'static str, fn(&mut S));
+
     /// Drives a machine from its first state on with random transitions: each legal one leads where the table says, every other one
     /// is refused and changes nothing. A transition that leads nowhere ends a life, and another one begins.
     fn drive<S: Copy + Debug + PartialEq>(
         (begin, states): (S, usize),
-        transitions: &[(&str, fn(&mut S))],
+        transitions: &[Transition<S>],
         legal: &[(S, &str, Option<S>)],
     ) {
         let (mut rng, mut seen) = (Rng::stream(1, "states"), BTreeSet::new());

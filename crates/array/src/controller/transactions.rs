@@ -68,7 +68,6 @@ pub(super) struct Running {
 }
 
 impl Running {
-    #[inline]
     pub fn new(purpose: Purpose, spec: Transaction, before: Chain) -> Self {
         Running {
             purpose,
@@ -211,7 +210,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Begins a transaction.
-    #[inline]
     pub(super) fn begin_after(&mut self, running: Running, now: SimTime) -> Result<(), ArrayFailure> {
         let rows = running.spec.rows;
         let handle = self.transactions.insert(running);
