@@ -632,7 +632,9 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 5] {
         return counts;
     }
     assert_eq!((losses.unwritten_pages, losses.lost_pages), (0, 0), "nothing is lost");
-    let most_unread = 2 * u64::from(has_page_errors && !is_dual);
+    // While members are copied a page in a hundred cannot be read, and now and then three of a row.
+    let is_likely = !is_dual || befalls == Befall::Copies;
+    let most_unread = 2 * u64::from(has_page_errors && is_likely);
     assert!(losses.unread_pages <= most_unread, "{} pages were not read", losses.unread_pages);
     for &(row, unit) in shared.versions.keys() {
         if !array.health().is_whole() {
