@@ -142,7 +142,7 @@ fn as_told(done: &SubCompletion) -> String {
 }
 
 /// The counters as they were when the file was written: what needs a read first was then another offset, nothing skipped, and
-/// nobody counted who met collection, nor background work and rests of pages apart.
+/// nobody counted who met collection, nor background work and rests of pages apart. What happened inside dies was not a struct.
 fn as_counted(mut counters: DeviceCounters) -> String {
     for pairing in [&mut counters.paired_reads, &mut counters.paired_writes] {
         pairing.other_offset += std::mem::take(&mut pairing.needs_read);
@@ -154,7 +154,10 @@ fn as_counted(mut counters: DeviceCounters) -> String {
     let text = format!("{counters:?}")
         .replace(", needs_read: 0, skipped: 0", "")
         .replace(&met, "")
-        .replace(&padding, "");
+        .replace(&padding, "")
+        .replace("inside: InsideCounters { ", "")
+        .replace("superseded_moves: ", "superseded: ")
+        .replace(" }, depth_at_gc: ", ", depth_at_gc: ");
     text.replace(&format!("{:?}", counters.programs), &format!("{:?}", &counters.programs[..4]))
 }
 
