@@ -5,11 +5,13 @@
 //! event, and its report must add up. `HARMONIA_SWARM=100000` runs so many; `HARMONIA_SWARM_FIRST=4711` begins at that
 //! seed.
 //!
-//! `faults` draws failures into the same scenarios, and `own_keys` those keys of policies that nothing here knows.
+//! `faults` draws failures into the same scenarios, `own_keys` those keys of policies that nothing here knows, and `declared` any
+//! keys by their declarations.
 //! `forks` cuts runs in two.
 //!
 //! Not verified here: data content and exact times (the device's own tests do), trims of a trace (no format has them yet).
 
+mod declared;
 mod faults;
 mod forks;
 mod own_keys;
@@ -790,7 +792,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     parity_adds_up(scenario, array, warmup == 0);
     assert_eq!(
         sums,
-        [array.erases, array.gc_pages_moved, array.host_pages_written + copies],
+        [array.erases, array.gc_pages_moved, array.host_pages_written + copies + own],
         "sums over devices"
     );
     // A member that is kept free so that it can collect is waited for even where that takes no time.
