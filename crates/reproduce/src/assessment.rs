@@ -5,7 +5,7 @@ use std::fmt::Write;
 use harmonia_metrics::Interval;
 use serde::Serialize;
 
-use crate::claims::{Claim, Test, Unit};
+use crate::claims::{Claim, SecondReading, Test, Unit, second_reading};
 use crate::reading::Reading;
 use crate::results::Results;
 use crate::verdict::{Expected, Verdict};
@@ -18,6 +18,9 @@ pub struct Assessment {
     /// The reading under which it was asked; none is the frozen configuration.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reading: Option<String>,
+    /// The claim that it reads in a second way. Only rows without it are counted as claims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_reading: Option<SecondReading>,
     /// Paper, section, figure.
     pub source: &'static str,
     /// What it says.
@@ -47,6 +50,13 @@ pub fn assess(claims: &[Claim], results: &Results) -> Vec<Assessment> {
     claims.iter().map(|claim| of(claim, results)).collect()
 }
 
+impl Assessment {
+    /// Whether it is counted as a claim: a second reading of one is not.
+    pub fn is_claim(&self) -> bool {
+        self.second_reading.is_none()
+    }
+}
+
 /// Holds the claims of a paper against the results of another reading of it.
 pub fn assess_reading(reading: &Reading, results: &Results) -> Vec<Assessment> {
     let mut all = assess(&reading.claims(), results);
@@ -58,6 +68,7 @@ fn of(claim: &Claim, results: &Results) -> Assessment {
     let mut assessment = Assessment {
         id: claim.id,
         reading: None,
+        second_reading: second_reading(claim.id),
         source: claim.source,
         words: claim.words,
         claimed: claim.claimed,
@@ -148,7 +159,12 @@ pub fn markdown<'a>(assessments: impl IntoIterator<Item = &'a Assessment>) -> St
     let mut table =
         String::from("| claim | claimed | accepted | measured | verdict |\n|---|---|---|---|---|\n");
     for one in assessments {
-        let words = format!("{} ({})", one.words, one.source);
+        let second = match one.second_reading {
+            Some(SecondReading { of, added_after_measuring: false }) => format!("; reads `{of}`"),
+            Some(SecondReading { of, .. }) => format!("; reads `{of}`, added after measuring"),
+            None => String::new(),
+        };
+        let words = format!("{} ({}{second})", one.words, one.source);
         let verdict = match one.why {
             "" => one.verdict.text().to_owned(),
             why => format!("{}: {why}", one.verdict.text()),

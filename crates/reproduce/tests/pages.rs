@@ -18,6 +18,17 @@ fn committed_pages_are_fresh() {
     assert_eq!(generator::stale_figures().expect("a folder"), Vec::<std::path::PathBuf>::new());
 }
 
+/// The README gives the total of claims, without second readings.
+#[test]
+fn the_readme_has_the_total_of_claims() {
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let results = generator::results().expect("committed results");
+    let total = findings::pages(&results).claims.split_once(". ").map(|(total, _)| format!("{total}."));
+    let readme = std::fs::read_to_string(generator::root().join("README.md")).expect("a README");
+    let total = flat(total.expect("a sentence"));
+    assert!(flat(readme).contains(&total), "README.md has to say: {total}");
+}
+
 /// A sentence whose condition fails is left out of the page: nobody should have to notice that by reading.
 #[test]
 fn every_conclusion_of_the_page_is_borne_out() {

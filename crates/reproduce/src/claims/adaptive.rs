@@ -199,7 +199,7 @@ fn loads() -> Vec<Claim> {
     const TURN: [Row; 4] = [
         (
             "channels-cassandra-read-turn",
-            "Cassandra: mean of reads over that of the best, equal channels in turn (a reading added after measuring)",
+            "Cassandra: mean of reads over that of the best, equal channels in turn",
             "cassandra",
             ReadMean,
         ),
@@ -355,7 +355,7 @@ fn pages() -> Vec<Claim> {
         claim(
             "channels-8k-fewer-average",
             TABLE_9,
-            "Victims erased with 8 KiB pages over those with 4 KiB, adaptive: on average over the loads (a reading added after measuring)",
+            "Victims erased with 8 KiB pages over those with 4 KiB, adaptive: on average over the loads",
             "fewer",
             average(&LOADS, fewer),
             Expected::Below(EQUAL),

@@ -108,11 +108,29 @@ pub fn pages(results: &Results) -> Pages {
 }
 
 fn claims_table(assessments: &[Assessment]) -> String {
-    format!("{}\n{}", tally(assessments), assessment::markdown(assessments))
+    let claims = assessment::markdown(assessments.iter().filter(|one| one.is_claim()));
+    let readings = assessment::markdown(assessments.iter().filter(|one| !one.is_claim()));
+    format!(
+        "{}\n{claims}\nSecond readings of claims, which the total does not count:\n\n{readings}",
+        tally(assessments)
+    )
 }
 
-/// "12 within, 5 direction only, ..".
+/// How many claims met which verdict, and apart from them the second readings, "12 within, 5 direction only, ..".
 fn tally(assessments: &[Assessment]) -> String {
+    let (claims, readings): (Vec<_>, Vec<_>) = assessments.iter().partition(|one| one.is_claim());
+    let late = |one: &&&Assessment| one.second_reading.is_some_and(|second| second.added_after_measuring);
+    format!(
+        "Of {} claims: {}. Second readings of these claims are counted apart: there are {}, {} of them added after measuring: {}.\n",
+        claims.len(),
+        verdicts(&claims),
+        readings.len(),
+        readings.iter().filter(late).count(),
+        verdicts(&readings),
+    )
+}
+
+fn verdicts(assessments: &[&Assessment]) -> String {
     let all = [
         Verdict::Within,
         Verdict::DirectionOnly,
@@ -123,7 +141,7 @@ fn tally(assessments: &[Assessment]) -> String {
     let count = |verdict: Verdict| assessments.iter().filter(|one| one.verdict == verdict).count();
     let parts = all.iter().filter(|verdict| count(**verdict) > 0);
     let parts: Vec<String> = parts.map(|verdict| format!("{} {}", count(*verdict), verdict.text())).collect();
-    format!("Of {} claims: {}.\n", assessments.len(), parts.join(", "))
+    parts.join(", ")
 }
 
 /// What the page compares with, and on which configuration.
@@ -199,6 +217,25 @@ mod tests {
     #[test]
     fn a_heading_is_found_by_its_anchor() {
         assert_eq!(anchor("Does GC cost 4x, and why?"), "does-gc-cost-4x-and-why");
+    }
+
+    /// A paper says a thing once, however often we read it.
+    #[test]
+    fn a_second_reading_is_not_counted_as_a_claim() {
+        let all = assess(&claims(), &Results::default());
+        let readings = all.iter().filter(|one| !one.is_claim()).count();
+        assert!(readings > 0);
+        let claims = all.len() - readings;
+        assert!(tally(&all).starts_with(&format!("Of {claims} claims: ")), "{}", tally(&all));
+        let table = claims_table(&all);
+        let (of_claims, of_readings) = table.split_once("\nSecond readings of claims,").expect("two tables");
+        for one in &all {
+            let row = format!("| `{}`:", one.id);
+            assert_eq!(
+                (of_claims.contains(&row), of_readings.contains(&row)),
+                (one.is_claim(), !one.is_claim())
+            );
+        }
     }
 
     #[test]

@@ -22,8 +22,10 @@ impl Column {
         self.reading.as_ref().map_or(FROZEN, |reading| reading.id.as_str())
     }
 
-    fn within(&self) -> usize {
-        self.claims.iter().filter(|one| one.verdict == Verdict::Within).count()
+    /// How many claims are within, and how many there are; second readings are not counted.
+    fn within(&self) -> (usize, usize) {
+        let claims = || self.claims.iter().filter(|one| one.is_claim());
+        (claims().filter(|one| one.verdict == Verdict::Within).count(), claims().count())
     }
 }
 
@@ -51,16 +53,16 @@ pub(super) fn finding(reader: &Reader<'_>, paper: Paper) -> Finding {
     let columns = columns(reader, paper);
     let (frozen, read) = columns.split_first().expect("the frozen configuration");
     let measured = |column: &&Column| column.claims.iter().any(|one| one.measured.is_some());
-    let best = read.iter().filter(measured).max_by_key(|column| column.within());
+    let best = read.iter().filter(measured).max_by_key(|column| column.within().0);
     let conclusions = best.map(|best| {
-        let holds = best.within() > frozen.within();
+        let holds = best.within().0 > frozen.within().0;
         let text = format!(
             "The reading `{}` meets most: {} of {} claims are within, and {} under configuration {configuration}. What it \
              reads was chosen after measuring.",
             best.name(),
-            best.within(),
-            frozen.claims.len(),
-            frozen.within(),
+            best.within().0,
+            best.within().1,
+            frozen.within().0,
         );
         (holds, text)
     });
@@ -101,7 +103,8 @@ fn summary(columns: &[Column]) -> String {
                 reading.rests_on.clone(),
             ),
         };
-        let within = format!("{} of {}", column.within(), column.claims.len());
+        let (within, claims) = column.within();
+        let within = format!("{within} of {claims}");
         line(&mut table, [name, reads, because, within, differ(true), differ(false)]);
     }
     table
@@ -185,6 +188,7 @@ mod tests {
         Assessment {
             id,
             reading: None,
+            second_reading: None,
             source: "",
             words: "",
             claimed: "71% (a figure)",
