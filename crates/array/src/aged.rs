@@ -155,6 +155,8 @@ impl Filled {
             layout.filled_zones(share).map(|zone| zone.start / page..zone.end / page).collect();
         let parity = match layout {
             // A share of less than half a page fills nothing, as no share does.
+            // Stripes that leave a member free have no parity before they have data.
+            Layout::Parity(parity) if parity.is_floating() => None,
             Layout::Parity(parity) if zones.iter().any(|zone| !zone.is_empty()) => {
                 let (parity, unit) = (parity.clone(), layout.stripe_unit() / page);
                 Some(match parity.declustered() {

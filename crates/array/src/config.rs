@@ -6,6 +6,7 @@ use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 
 use crate::layout::{Layout, Level};
+use crate::schemes::gaftl;
 
 /// The `[array]` table with its members resolved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,8 +64,10 @@ impl ArrayConfig {
 
     /// How the array's bytes lie on its members: as many of each as the smallest has.
     pub fn layout(&self) -> Layout {
-        Layout::new(self.level, self.devices, self.stripe_unit, self.page_size(), self.member_bytes())
-            .sharing(&self.parity_shares)
+        let layout =
+            Layout::new(self.level, self.devices, self.stripe_unit, self.page_size(), self.member_bytes())
+                .sharing(&self.parity_shares);
+        if self.coordination.has_floating_stripes() { layout.floating() } else { layout }
     }
 
     /// Bytes of every member that the array may use: behind them lies what it keeps there for itself.
@@ -410,5 +413,10 @@ impl CoordinationConfig {
     /// A policy with its defaults.
     pub fn of(policy: &str, message_latency: SimDuration) -> CoordinationConfig {
         CoordinationConfig { policy: policy.into(), message_latency, own: serde_json::Map::new() }
+    }
+
+    /// Whether the policy has stripes that leave one member free each.
+    pub fn has_floating_stripes(&self) -> bool {
+        gaftl::has_floating_stripes(&self.policy, &self.own)
     }
 }

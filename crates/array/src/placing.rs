@@ -12,6 +12,19 @@ pub struct Placing {
     pub migration: Migration,
     /// Share of the rows of parity that may lie off the shares of the layout before rows return.
     pub imbalance: f64,
+    /// Where stripes lie.
+    pub stripes: Stripes,
+}
+
+/// Where the stripes of an array lie whose writes go around a member that collects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stripes {
+    /// In rows of all members. What is in the way goes to stripes that are kept free, and comes home.
+    #[default]
+    Rows,
+    /// Each leaves one member free. What is in the way goes to that member, and stays there.
+    Floating,
 }
 
 /// What becomes of parity whose member collects when it is to be written.

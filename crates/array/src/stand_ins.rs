@@ -34,7 +34,7 @@ impl StandIns {
     /// Nobody stands in for anybody. `None` if the layout has no room for that; one with declustered parity may have no spare.
     pub fn new(layout: &Layout) -> Option<Self> {
         let Layout::Parity(parity) = layout else { return None };
-        parity.declustered().is_some().then(|| StandIns {
+        (parity.declustered().is_some() && !parity.is_floating()).then(|| StandIns {
             layout: layout.clone(),
             unit: layout.stripe_unit(),
             taken: vec![None; usize::from(layout.members())],

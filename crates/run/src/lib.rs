@@ -429,11 +429,12 @@ fn filled(scenario: &Scenario) -> String {
     let end = ranges.last().map_or(0, |last| last.end);
     // Where data ends, parity goes on, and lies where level, placement and stripe unit put it.
     // Declustered parity leaves holes of spare space in what is filled.
-    let has_holes = array.level.distributed_spares() > 0;
+    let has_holes = array.level.distributed_spares() > 0 || layout.is_floating();
     let parity =
         (array.level.parities() > 0 && 0 < end && (has_holes || end < layout.member_bytes())).then(|| {
             let shares = format!("{:?}", array.parity_shares).replace("[]", "");
-            format!("{} {} {}{shares}", array.level, array.stripe_unit, layout.member_bytes())
+            let floating = if layout.is_floating() { "floating " } else { "" };
+            format!("{floating}{} {} {}{shares}", array.level, array.stripe_unit, layout.member_bytes())
         });
     format!("{ranges:?} {parity:?}")
 }

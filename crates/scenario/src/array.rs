@@ -45,11 +45,12 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
         let problem = format!("takes {}, which is all that a member holds", units::format_bytes(area));
         return Err(log::hole(&section).fault_allowing(problem, "larger members, or \"resync\""));
     }
-    let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, area)?;
-    bitmap::settle(&section, &mut faults.write_hole, stripe_unit, whole)?;
-    let free_stripes = room.free_stripes();
-    let knowledge = Knowledge { free_stripes, ..knowledge::read(&section, level, devices, page)? };
+    let knowledge = knowledge::read(&section, level, devices, page)?;
     let coordination = coordination(&section, level, &members, knowledge.interface)?;
+    let floats = coordination.has_floating_stripes();
+    let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, (area, floats))?;
+    bitmap::settle(&section, &mut faults.write_hole, stripe_unit, whole)?;
+    let knowledge = Knowledge { free_stripes: room.free_stripes(), ..knowledge };
     log::fits(&section, &faults, room.layout(), page)?;
     let link = section.child("array.link")?;
     let config = ArrayConfig {

@@ -211,14 +211,14 @@ pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<Stripe
     Ok(StripeCacheConfig { entries, delays: section.get_or(&keys::DELAY_PRE_READS, true)? })
 }
 
-/// Reads `stripe_unit`. So many bytes of each member are taken by what the array keeps there for itself. What a member holds
-/// beyond its last whole stripe unit is not used.
+/// Reads `stripe_unit`. So many bytes of each member are taken by what the array keeps there for itself, and stripes may leave a
+/// member free each. What a member holds beyond its last whole stripe unit is not used.
 pub(crate) fn stripes(
     section: &Section<'_>,
     level: Level,
     devices: u16,
     shape: &Shape,
-    taken: Bytes,
+    (taken, floats): (Bytes, bool),
 ) -> Parsed<(Bytes, Room)> {
     let page = u64::from(shape.page_size);
     let member = u64::from(shape.logical_pages) * page - taken;
@@ -234,6 +234,7 @@ pub(crate) fn stripes(
     let left = member - free_stripes * unit;
     let shares = shares::read(section, level, devices, left / unit)?;
     let layout = Layout::new(level, devices, unit, page, left).sharing(&shares);
+    let layout = if floats { layout.floating() } else { layout };
     if layout.logical_bytes() == 0 {
         let problem = format!(
             "leaves no room: {level} takes several units of a member at once, which has {}",

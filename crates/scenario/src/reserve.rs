@@ -1,8 +1,9 @@
-//! Stripes that the array keeps free at the end of its members, and what a policy that writes to them needs.
+//! Stripes that the array keeps free at the end of its members, and what a policy that writes to them, or has stripes that leave a
+//! member free each, needs.
 //!
 //! They are taken from the capacity whatever the policy, so that policies are compared on the same array.
 
-use harmonia_array::coordination::{self, Coordinator};
+use harmonia_array::coordination::{self, Coordinator, Stripes};
 use harmonia_array::{ArrayConfig, Level, WriteHole};
 use harmonia_types::registry::no_keys;
 use harmonia_types::{Bytes, units};
@@ -36,6 +37,9 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
     if !policy.displaces() {
         return None;
     }
+    if policy.placing().stripes == Stripes::Floating {
+        return unable_to_float(array);
+    }
     if !matches!(level, Level::Raid4 | Level::Raid5(_) | Level::Raid6(_)) {
         let problem = match level.parities() {
             0 => format!("it writes around parity, and {level} has none"),
@@ -57,6 +61,35 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
         let each = format!("a stripe takes {rows} units of 4KiB that cannot be written in their own place");
         (problem.into(), format!("array.free_stripes = 1 or more ({each})"))
     })
+}
+
+/// What keeps stripes that leave a member free each from this array.
+fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
+    let ArrayConfig { level, knowledge, faults, parity_shares, stripe_cache, .. } = array;
+    let rows = "array.coordination.stripes = \"rows\"";
+    let problem = if !matches!(level, Level::Raid5(_)) {
+        let problem = format!("floating stripes have one parity on any member, which {level} has not");
+        return Some((problem, format!("array.level = \"raid5\"; or {rows}")));
+    } else if !faults.is_none() || !faults.spares.is_empty() || faults.journal.is_some() {
+        let allowed = format!(
+            "no array.failure, array.page_errors, array.power_loss, array.scrub, array.spares \
+             and array.write_hole; or {rows}"
+        );
+        let problem =
+            "floating stripes know neither failures, nor pages that cannot be read, nor losses of power";
+        return Some((problem.into(), allowed));
+    } else if knowledge.free_stripes > 0 {
+        ("each floating stripe leaves a member free, and none is kept free besides", "array.free_stripes = 0")
+    } else if !parity_shares.is_empty() {
+        ("parity of floating stripes lies where it was written last", "no array.parity_shares")
+    } else if stripe_cache.entries > 0 {
+        ("a stripe cache keeps rows as if all of them were at home", "array.stripe_cache = 0")
+    } else if knowledge.nvram > 0 {
+        ("what is in the way of floating stripes moves, and nothing is parked", "array.nvram = \"0B\"")
+    } else {
+        return None;
+    };
+    Some((problem.0.into(), format!("{}; or {rows}", problem.1)))
 }
 
 /// Refuses a policy that cannot work on this array.

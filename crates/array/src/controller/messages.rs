@@ -226,6 +226,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Message::Open(device) => {
                 self.readmit(device, now)?;
+                self.sweep(now)?;
                 self.may_tidy(now);
             }
             Message::Destage(device) => self.destage(device, now)?,

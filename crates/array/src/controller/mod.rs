@@ -296,6 +296,16 @@ fn before(other: Option<(SimTime, usize)>, device: usize) -> SimTime {
     }
 }
 
+/// Whether a device has been written a page.
+pub(crate) fn holds(ftl: &Ftl, page: u64) -> bool {
+    let (page, shape) = (page as u32, ftl.shape());
+    if shape.is_dynamic() {
+        return ftl.home(page).is_some();
+    }
+    let (_, unit, own) = shape.locate(page);
+    ftl.lookup(unit, own).is_some()
+}
+
 /// The layout of an array, without a member that requests reach by pinning only.
 fn laid_out(config: &ArrayConfig, excluded: Option<DeviceId>) -> Layout {
     let layout = config.layout();
@@ -421,6 +431,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             devices.push(device);
         }
+        planner.begins_with(&|member, byte| {
+            let page = byte / config.page_size();
+            devices.get(member.index()).is_some_and(|device| holds(device.ftl(), page))
+        });
         let mut spares = devices.split_off(config.members.len());
         let journal = journal.and_then(|_| spares.pop());
         let failures = (!faults.is_none()).then(|| Box::new(Failures::new(faults, devices.len(), spares)));

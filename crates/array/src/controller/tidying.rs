@@ -82,6 +82,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.begin_own(Purpose::Tidying, transaction, now)
     }
 
+    /// A member may be used again: what the planner has left to do there is done.
+    #[cold]
+    pub(super) fn sweep(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        if self.tidying.is_none() {
+            return Ok(());
+        }
+        let look = self.members.look(self.nvram.as_deref(), now);
+        let view = self.members.view(&look);
+        let transaction = self.planner.tidies().and_then(|planner| planner.sweep(&view));
+        transaction.map_or(Ok(()), |transaction| self.begin_own(Purpose::Unawaited, transaction, now))
+    }
+
     /// A transaction of idle time is done.
     #[cold]
     pub(super) fn is_tidied(&mut self, now: SimTime) {

@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Interface, MemberConfig, Reads};
 pub use crate::delivered::Delivered;
-pub use crate::placing::{Migration, Placing};
+pub use crate::placing::{Migration, Placing, Stripes};
 use crate::schemes::gaftl;
 
 /// Decides which members collect, and when.

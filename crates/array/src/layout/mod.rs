@@ -213,6 +213,23 @@ impl Layout {
         }
     }
 
+    /// RAID-5 of which each stripe leaves one member free, for a planner that moves what is in the way there. Other levels, and arrays
+    /// of fewer than three members, stay as they are.
+    #[must_use]
+    pub fn floating(self) -> Self {
+        match self {
+            Layout::Parity(parity) if matches!(parity.level(), Level::Raid5(_)) && self.members() > 2 => {
+                Layout::Parity(parity.floating())
+            }
+            other => other,
+        }
+    }
+
+    /// Whether stripes leave one member free each.
+    pub fn is_floating(&self) -> bool {
+        matches!(self, Layout::Parity(parity) if parity.is_floating())
+    }
+
     fn space(&self) -> &Space {
         match self {
             Layout::Striped(striped) => striped.space(),

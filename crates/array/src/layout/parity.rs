@@ -30,7 +30,7 @@ use std::sync::Arc;
 use harmonia_types::{Bytes, DeviceId};
 
 use super::shares::Shares;
-use super::{Declustered, Held, Level, Rotation, Space, units, wrapped};
+use super::{Declustered, Groups, Held, Level, Rotation, Space, units, wrapped};
 
 /// RAID-4, RAID-5 and RAID-6, and declustered parity.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -207,6 +207,22 @@ impl Parity {
         };
         (self.shares, self.turn) = (Some(Arc::new(shares)), Turn::Shared);
         self
+    }
+
+    /// RAID-5 of which each stripe leaves one member free: a data unit less, and places that turn over all members alike. These are
+    /// the places with which an array begins.
+    pub(super) fn floating(mut self) -> Self {
+        let members = self.space.members;
+        assert!(matches!(self.level, Level::Raid5(_)), "stripes of {} do not float", self.level);
+        let groups = Groups { parities: 1, data: members - 2, spares: 1 };
+        self.data_units = u64::from(members) - 2;
+        self.table = Some(Arc::new(Declustered::new(groups, members)));
+        self
+    }
+
+    /// Whether stripes leave one member free each, which holds nothing of them for now.
+    pub fn is_floating(&self) -> bool {
+        self.table.is_some() && !matches!(self.level, Level::Draid(_))
     }
 
     /// Whether members have shares of parity of their own.

@@ -17,7 +17,7 @@
 //! * [`striped`]: RAID-0, each member one contiguous range;
 //! * [`mirrored`]: RAID-1 and RAID-10, writes to every copy, reads from the member with least to do;
 //! * [`parity`]: RAID-4, 5 and 6, read-modify-write, reconstruct-write and full stripes;
-//! * `schemes::gaftl`: rows of parity arrays that lie away from home while members collect.
+//! * `schemes::gaftl`: rows of parity arrays that lie away from home while members collect, and stripes that leave a member free.
 //!
 //! What they share:
 //!
@@ -47,7 +47,7 @@ use crate::config::{Avoid, DegradedWrites, Reads, SmallWrite};
 use crate::delivered::Delivered;
 use crate::health::Health;
 use crate::layout::Layout;
-pub use crate::placing::{Migration, Placing};
+pub use crate::placing::{Migration, Placing, Stripes};
 pub use crate::rows::Rows;
 use crate::schemes::gaftl;
 use crate::stripe_cache::StripeCache;
@@ -83,6 +83,9 @@ pub trait Planner: Send + DynClone {
     fn hedge(&mut self, _transaction: &Transaction, _operation: &PlannedOperation) -> Option<Transaction> {
         None
     }
+
+    /// The array is built, and its members hold these bytes, and no others: for a planner that keeps account of what has been written.
+    fn begins_with(&mut self, _holds: &dyn Fn(DeviceId, Bytes) -> bool) {}
 
     /// A transaction is done, operations behind its request's back included.
     fn done(&mut self, _now: SimTime, _transaction: &Transaction) {}
@@ -204,6 +207,11 @@ pub trait Tidies {
     /// A transaction to begin now that no request is under way and no member is reserved; the next one is asked for when it is
     /// done.
     fn tidy(&mut self, view: &View<'_>) -> Option<Transaction>;
+
+    /// A transaction to begin now that a member may be used again, whatever else is under way.
+    fn sweep(&mut self, _view: &View<'_>) -> Option<Transaction> {
+        None
+    }
 }
 
 /// What a planner is built from.
@@ -225,7 +233,8 @@ pub struct Parameters<'a> {
 pub type Build = &'static (dyn Fn(&Parameters<'_>) -> Option<Box<dyn Planner>> + Send + Sync);
 
 /// All planners, from the general to the special: of those that are for an array the last one plans it.
-pub const REGISTRY: &[Entry<Build>] = &[striped::ENTRY, mirrored::ENTRY, parity::ENTRY, gaftl::PLANNER];
+pub const REGISTRY: &[Entry<Build>] =
+    &[striped::ENTRY, mirrored::ENTRY, parity::ENTRY, gaftl::PLANNER, gaftl::FLOATING];
 
 /// Those, and what a program has added, which goes before all that are built in.
 pub static POLICIES: Registry<Build> = Registry::new("planner", REGISTRY);

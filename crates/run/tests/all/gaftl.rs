@@ -183,3 +183,56 @@ fn parity_is_written_by_its_shares_under_every_policy() {
     assert!(written.to_toml().contains("parity_shares = [3, 1, 0, 1]"));
     assert_eq!(Scenario::parse(&written.to_toml(), "test", &[], None).ok(), Some(written));
 }
+
+const FLOATING: [&str; 2] = [GAFTL, "array.coordination.stripes=floating"];
+
+/// Four members: stripes of two units, a parity, and a member that is free. The same with stripes of single pages, of which there
+/// are a hundred times as many.
+#[test]
+fn stripes_that_leave_a_member_free_hold_two_members_less_and_age_apart() {
+    let (rows, floating) = (scenario(&["array.free_stripes=0"]), scenario(&FLOATING));
+    let bytes = |scenario: &Scenario| scenario.array.layout().logical_bytes();
+    assert_eq!(bytes(&floating) * 3, bytes(&rows) * 2);
+    let again =
+        Scenario::parse(&floating.to_toml(), "test", &[], None).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again, floating);
+    let declustered = scenario(&["array.level=draid1:2d:1s"]);
+    assert_eq!(bytes(&declustered), bytes(&floating), "the same stripes that stay where they are");
+    let keys = [&rows, &floating, &declustered].map(harmonia_run::aged_by);
+    assert!(keys[0] != keys[1] && keys[1] != keys[2], "{keys:?}");
+    let written =
+        scenario(&[&FLOATING[..], &["array.coordination.stripes=rows", "array.free_stripes=1"]].concat());
+    assert!(!written.array.layout().is_floating());
+}
+
+/// Nobody waits, nothing comes home, and what is left behind does not stay: flash holds what it held when the run began.
+#[test]
+fn no_request_waits_for_collection_while_stripes_float_and_members_take_turns() {
+    let mut calm_runs = 0;
+    for seed in 1..=8 {
+        let seed = format!("seed={seed}");
+        let report = report(&[&FLOATING[..], &[&seed]].concat(), true);
+        let (met, counters) = met(&report);
+        let moved = counters["units_moved"] + counters["parity_moved"];
+        assert!(counters["grants"] > 10 && moved > 0, "{seed}: {counters:?}");
+        assert_eq!(report.array.flash_bytes[IoCause::Background], 0);
+        assert!(counters["trimmed"] <= moved && counters["trimmed"] * 2 > moved, "{seed}: {counters:?}");
+        if counters["hard_notices"] + counters["waits_several"] > 0 {
+            continue;
+        }
+        calm_runs += 1;
+        assert_eq!((met, report.host.blame_ns.queue_gc), (0, 0), "{seed}: {counters:?}");
+    }
+    assert!(calm_runs >= 4, "only {calm_runs} of 8 runs are calm");
+}
+
+/// Single-page writes on four members: w + 1 writes whoever collects, so parity is written as often as data.
+#[test]
+fn floating_stripes_write_one_page_of_parity_a_page_whoever_collects() {
+    let report = report(
+        &[&FLOATING[..], &["array.stripe_unit=4KiB", "workload.warmup=0", "workload.align=true"]].concat(),
+        true,
+    );
+    assert!(report.array.coordination.counters["units_moved"] > 0);
+    assert_eq!(report.array.parity_pages_written, report.array.host_pages_written);
+}

@@ -38,6 +38,18 @@
 //! `waits_several`, in rows). Writes then wait, or go to NVRAM. `array.free_stripes` says how many stripes there are. They are
 //! taken from the capacity whatever the policy, so that policies are compared on the same array.
 //!
+//! With `stripes = "floating"` no stripes are kept free, and nothing comes home (`schemes::gaftl::floating`). A stripe of `n` members
+//! has `n - 2` units and a parity, and leaves one member free. What is in the way of a write, a unit or parity, is written on the
+//! free member and stays there; the member that collects is then free of the stripe. One 4 KiB write on five members takes 2 reads and
+//! 2 writes whoever collects. A read of a unit that is in the way reads the other units and parity: `n - 2` members. A unit that
+//! is in the way and not written costs a read-modify-write. The copy that is left behind is trimmed when its member may be used again.
+//! The price is capacity: an array holds `n - 2` members' worth of data, as `array.level = "draid1:3d:1s"` does on five members, which
+//! is the same stripes that stay where they are. The part of each member that is empty is spare space to it. Requests that
+//! are as long as a stripe of `n - 1` units span two stripes. `rows`, the other value, is what the rest of this page describes.
+//!
+//! Floating stripes are for RAID-5 on 4 to 13 members, without faults, NVRAM, a stripe cache or shares of parity. A map of eight bytes a
+//! row says where they lie: 2.7 bytes for each page of data on five members.
+//!
 //! With `literal` the states change as the paper prints them. That changes between N and P for as long as a member is at its hard
 //! threshold.
 //!
@@ -58,16 +70,21 @@ use harmonia_types::{SimDuration, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::floating::MOST_MEMBERS as MOST_FLOATING;
 use super::planner::MOST_MEMBERS as MOST_MIGRATING;
 use crate::config::{Interface, Reads};
 use crate::coordination::pools::Rule;
 use crate::coordination::serial::{self, Serial};
-use crate::coordination::{Action, Build, Coordinator, DeliveredView, Event, Interests, Migration, Placing};
+use crate::coordination::{
+    Action, Build, Coordinator, DeliveredView, Event, Interests, Migration, Placing, Stripes,
+};
 
 /// Keys of `[array.coordination]` with `policy = "gaftl"`.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
+    /// Where stripes lie: in rows of all members, beside stripes that are kept free, or so that each leaves one member free.
+    stripes: Stripes,
     /// How long a grant lasts at most.
     patience: SimDuration,
     /// States change as the paper prints them, between N and P for as long as a member is at its hard threshold.
@@ -83,6 +100,7 @@ struct Config {
 impl Default for Config {
     fn default() -> Self {
         Config {
+            stripes: Stripes::Rows,
             patience: SimDuration::from_ms(1_000),
             literal: false,
             forced: false,
@@ -136,7 +154,10 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
     keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
-        let Config { forced: forces, migration, imbalance, .. } = config;
+        let Config { stripes, forced: forces, migration, imbalance, .. } = config;
+        if stripes == Stripes::Floating {
+            floats(&config, parameters.devices)?;
+        }
         if !(0.0..=1.0).contains(&imbalance) {
             return Err(format!("imbalance = {imbalance} is not a share from 0 to 1"));
         }
@@ -155,9 +176,38 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
         let turns = serial::with_patience(parameters, config.patience)?;
         let rule = if config.literal { Rule::Printed } else { Rule::Pools };
         let turns = turns.drawing(Rng::stream(0, "gaftl")).waiting_for_rest().by(rule);
-        Ok(Box::new(Gaftl(turns, Placing { forces, migration, imbalance })))
+        Ok(Box::new(Gaftl(turns, Placing { forces, migration, imbalance, stripes })))
     },
 };
+
+/// Whether so many members and these keys allow stripes that leave a member free.
+fn floats(config: &Config, devices: u16) -> Result<(), String> {
+    if !(LEAST_FLOATING..=MOST_FLOATING).contains(&devices) {
+        return Err(format!(
+            "stripes = \"floating\" needs {LEAST_FLOATING} to {MOST_FLOATING} members, and there are {devices}; \"rows\" works"
+        ));
+    }
+    if config.forced {
+        return Err(
+            "forced writes stripes in rows of all members twice; \"rows\" works, or forced = false".into()
+        );
+    }
+    if config.migration != Migration::None {
+        return Err(
+            "migration moves parity in rows of all members, and floating stripes move theirs anyway; \"none\" works"
+                .into(),
+        );
+    }
+    Ok(())
+}
+
+/// Fewer members leave a unit, its parity and the free member: that is a mirror.
+const LEAST_FLOATING: u16 = 4;
+
+/// Whether a policy of this name with these keys has stripes that leave one member free each.
+pub(crate) fn has_floating_stripes(policy: &str, own: &serde_json::Map<String, serde_json::Value>) -> bool {
+    policy == ENTRY.name && own.get("stripes").and_then(serde_json::Value::as_str) == Some("floating")
+}
 
 #[cfg(test)]
 mod tests {
@@ -239,7 +289,15 @@ mod tests {
         assert!(built(&ENTRY, 4, 1, "{\"literal\": 3}").is_err());
         let placing = |keys| built(&ENTRY, 16, 1, keys).map(|policy| policy.placing());
         let all = placing("{\"forced\": true, \"migration\": \"back\", \"imbalance\": 0.5}");
-        assert_eq!(all.ok(), Some(Placing { forces: true, migration: Migration::Back, imbalance: 0.5 }));
+        assert_eq!(
+            all.ok(),
+            Some(Placing {
+                forces: true,
+                migration: Migration::Back,
+                imbalance: 0.5,
+                stripes: Stripes::Rows
+            })
+        );
         for keys in
             ["{\"migration\": true}", "{\"migration\": \"home\"}", "{\"imbalance\": 1.5}", "{\"forced\": 1}"]
         {

@@ -62,7 +62,7 @@ mod migration;
 mod row;
 mod stripe_map;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{

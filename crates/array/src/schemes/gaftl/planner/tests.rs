@@ -6,7 +6,7 @@ mod drawn;
 mod dual;
 mod model;
 mod moving;
-mod sum;
+pub(in crate::schemes::gaftl) mod sum;
 
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
@@ -17,7 +17,7 @@ use crate::health::Health;
 use crate::layout::{Layout, Level, Parity, Rotation};
 use crate::planner::parity::ParityPlanner;
 use crate::planner::{
-    Dodge, Look, Migration, Placing, Plan, PlannedOperation, Planner, Tidies, Transaction, View,
+    Dodge, Look, Migration, Placing, Plan, PlannedOperation, Planner, Stripes, Tidies, Transaction, View,
 };
 
 const PAGE: Bytes = 4096;
@@ -178,7 +178,12 @@ impl GaftlPlanner {
 /// Every way to place, by number.
 fn placing(number: u64) -> Placing {
     let migration = [Migration::None, Migration::Away, Migration::Back][(number % 3) as usize];
-    Placing { forces: number % 2 == 1, migration, imbalance: [0.0, 0.02][(number / 6 % 2) as usize] }
+    Placing {
+        forces: number % 2 == 1,
+        migration,
+        imbalance: [0.0, 0.02][(number / 6 % 2) as usize],
+        stripes: Stripes::Rows,
+    }
 }
 
 fn rows_of(operation: &PlannedOperation) -> impl Iterator<Item = (u16, u64)> {

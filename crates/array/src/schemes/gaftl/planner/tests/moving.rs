@@ -3,8 +3,10 @@
 
 use super::*;
 
-const BACK: Placing = Placing { forces: false, migration: Migration::Back, imbalance: 0.0 };
-const FORCED: Placing = Placing { forces: true, migration: Migration::None, imbalance: 0.0 };
+const BACK: Placing =
+    Placing { forces: false, migration: Migration::Back, imbalance: 0.0, stripes: Stripes::Rows };
+const FORCED: Placing =
+    Placing { forces: true, migration: Migration::None, imbalance: 0.0, stripes: Stripes::Rows };
 
 /// Row 0 has its units 0 to 3 on members 0 to 3 and its parity on 4. All members have the same share: 0 is the oldest, 1 the
 /// second oldest.

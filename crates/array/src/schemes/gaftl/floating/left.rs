@@ -1,0 +1,87 @@
+//! Copies that count no more: what a unit or parity has left behind on the member that it has gone away from.
+//!
+//! The copy is trimmed when that member may be used again. Until then it lies there, and whoever writes its place anew has done
+//! the same. Members serve what concerns one page in the order in which they are given it, so a trim that is under way does not
+//! hurt what is written behind it.
+
+use std::collections::BTreeSet;
+
+use harmonia_types::DeviceId;
+
+use crate::rows::Rows;
+
+/// Places by member and row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Left {
+    places: BTreeSet<(u16, u64)>,
+    /// Places that are left when the transaction is done that holds their row.
+    leaving: Vec<(u16, u64)>,
+}
+
+impl Left {
+    /// A transaction moves something away from a place.
+    pub fn leaves(&mut self, member: DeviceId, row: u64) {
+        self.leaving.push((member.0, row));
+    }
+
+    /// A place is written.
+    pub fn is_written(&mut self, member: DeviceId, row: u64) {
+        if !self.places.is_empty() {
+            self.places.remove(&(member.0, row));
+        }
+    }
+
+    /// A transaction is done that held these rows.
+    pub fn settle(&mut self, rows: Rows) {
+        if !self.leaving.is_empty() {
+            let is_done = |place: &mut (u16, u64)| (rows.first..rows.end()).contains(&place.1);
+            self.places.extend(self.leaving.extract_if(.., is_done));
+        }
+    }
+
+    /// Whether a copy lies on one of these members.
+    pub fn has(&self, is_free: impl Fn(DeviceId) -> bool) -> bool {
+        // Members one after the other, not places.
+        let mut next = self.places.first();
+        while let Some(&(member, _)) = next {
+            if is_free(DeviceId(member)) {
+                return true;
+            }
+            next = self.places.range((member + 1, 0)..).next();
+        }
+        false
+    }
+
+    /// Takes what lies on these members.
+    pub fn take(&mut self, is_free: impl Fn(DeviceId) -> bool) -> Vec<(DeviceId, u64)> {
+        let taken = self.places.extract_if(.., |&(member, _)| is_free(DeviceId(member)));
+        taken.map(|(member, row)| (DeviceId(member), row)).collect()
+    }
+
+    #[cfg(test)]
+    pub fn lies_on(&self, member: DeviceId, row: u64) -> bool {
+        self.places.contains(&(member.0, row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_is_left_when_its_transaction_is_done_and_until_its_place_is_written() {
+        let mut left = Left::default();
+        let on = |member: u16| move |other: DeviceId| other.0 == member;
+        left.leaves(DeviceId(2), 7);
+        left.leaves(DeviceId(3), 9);
+        left.settle(Rows { first: 0, count: 7 });
+        assert!(!left.has(|_| true));
+        left.settle(Rows { first: 7, count: 1 });
+        assert!(left.has(on(2)) && !left.has(on(3)) && !left.has(on(1)));
+        left.settle(Rows { first: 8, count: 2 });
+        left.is_written(DeviceId(2), 7);
+        assert!(!left.has(on(2)) && left.has(on(3)));
+        assert_eq!((left.take(on(2)), left.take(on(3))), (vec![], vec![(DeviceId(3), 9)]));
+        assert!(!left.has(|_| true));
+    }
+}

@@ -1,0 +1,426 @@
+//! GAFTL's placement on RAID-5 as its paper has it: a stripe leaves one member free, and what is in the way goes there.
+//!
+//! ```text
+//! member      0      1      2      3      4        unit 1 is written while its member collects:
+//!          ┌──────┬──────┬──────┬──────┬──────┐
+//! before   │  0   │ (1)  │  2   │  P   │      │
+//! after    │  0   │      │  2   │  P'  │  1'  │    read 0 and 2; the copy on member 1 counts no more
+//!          └──────┴──────┴──────┴──────┴──────┘
+//! ```
+//!
+//! A stripe of `n` members has `n - 2` units and a parity, so that one member is free of it. Which units are in a stripe never
+//! changes. Which member holds each of them does, row by row (`stripe_map`): a write of a unit whose member collects goes to the free
+//! member, and so does parity. What moved stays where it went: nothing comes home, and no stripes are kept free. `row` says
+//! what is read and what moves.
+//!
+//! * The rows of a stripe unit move one by one, each page with its row. All units of a row that one request writes share one write of
+//!   parity.
+//! * A read of a unit whose member collects is made of the other units of its row and their parity. Reads hold their rows, as
+//!   writes do, so that nothing moves away under them.
+//! * What has never been written is zeros: it is read without an operation, and no parity has it. The first write of a row writes
+//!   parity, too.
+//! * A discard makes parity without the units it covers whole. A row without units has no parity.
+//! * A copy that is left behind is trimmed as soon as its member may be used again (`left`). That takes no time of flash, and a
+//!   collection before that would move the copy.
+//! * A row lies at one place of all members. So an array holds `n - 2` members' worth of data, and each member is `1 / n` empty, which
+//!   is spare space to it.
+//! * If two members of a row collect, operations go where they belong and wait (`waits_several`).
+//!
+//! Source: IEEE Access 2019 (McEwan and Komsul), section III: stripes whose members are chosen as they are written, Algorithms 1 to
+//! 3, and "there will always be at least one array element that will not be involved".
+//!
+//! Leaves out: members that fail and pages that cannot be read, losses of power, NVRAM, a stripe cache, RAID-6, and shares of parity by
+//! age. Members are not thinly provisioned: numbers of rows end where the pages of a member do, which costs `1 / n` of the
+//! capacity of stripes that only together fill all members.
+
+mod left;
+mod row;
+mod stripe_map;
+#[cfg(test)]
+mod tests;
+
+use harmonia_types::registry::{Entry, no_keys};
+use harmonia_types::{
+    Bytes, Counters as _, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters,
+    RedundancyCounters, SimTime,
+};
+
+use crate::config::SmallWrite;
+use crate::layout::{Layout, Parity};
+use crate::planner::parity::ParityPlanner;
+use crate::planner::{
+    Build, Kind, Parameters, Plan, PlannedOperation, Planner, Stripes, Tag, Tidies, Transaction, View, join,
+};
+use left::Left;
+use row::{Decision, Row, Way};
+use stripe_map::{Slots, StripeMap, each};
+
+pub(super) use stripe_map::MOST_MEMBERS;
+
+/// The tag of a discard that trims what has been left behind.
+const SWEEP: Tag = Tag::of(1);
+
+/// What has moved so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Counters {
+    /// Rows of units that were written on the free member.
+    units_moved: u64,
+    /// Rows of parity that were.
+    parity_moved: u64,
+    /// Copies that were trimmed after what they were of had moved.
+    trimmed: u64,
+    /// Rows whose read, write or discard found several members collecting.
+    waits_several: u64,
+}
+
+/// Plans RAID-5 whose stripes leave one member free each.
+#[derive(Clone)]
+struct FloatingPlanner {
+    /// Cuts requests, and plans what is the same.
+    inner: ParityPlanner,
+    layout: Parity,
+    members: u16,
+    unit: Bytes,
+    row: Bytes,
+    page: Bytes,
+    small_write: SmallWrite,
+    map: StripeMap,
+    left: Left,
+    counters: RedundancyCounters,
+    reads: ReadCounters,
+    own: Counters,
+    /// By member: its last operation in the step.
+    last: Vec<u32>,
+    /// What the plan being made writes, and what it discards when that is done.
+    writes: Vec<PlannedOperation>,
+    discards: Vec<PlannedOperation>,
+}
+
+impl FloatingPlanner {
+    /// For the stripes of `layout`, which is `whole`; `inner` cuts requests.
+    fn new(
+        inner: ParityPlanner,
+        (whole, layout): (&Layout, Parity),
+        small_write: SmallWrite,
+        page: Bytes,
+    ) -> Self {
+        let (row, members) = (layout.row_bytes(), whole.members());
+        FloatingPlanner {
+            inner,
+            members,
+            unit: whole.stripe_unit(),
+            row,
+            page,
+            small_write,
+            map: StripeMap::new(&layout, members, whole.member_bytes() / row),
+            layout,
+            left: Left::default(),
+            counters: RedundancyCounters::default(),
+            reads: ReadCounters::default(),
+            own: Counters::default(),
+            last: Vec::new(),
+            writes: Vec::new(),
+            discards: Vec::new(),
+        }
+    }
+
+    /// Whether operations on a row of a member would wait for collection, as far as can be seen.
+    fn is_busy(&self, member: DeviceId, row: u64, view: &View<'_>) -> bool {
+        let unseen = || !view.look.sees(member) && view.members[member.index()].collecting;
+        view.left(member, row * self.row, self.row).is_some() || unseen()
+    }
+
+    /// A row of which these units change.
+    fn row(&self, row: u64, changed: Slots, of: &Transaction, view: &View<'_>) -> Row {
+        let is_busy = |slot: &u16| self.is_busy(self.map.member(row, *slot), row, view);
+        let busy = (0..self.members).filter(is_busy).fold(0, |busy, slot| busy | 1 << slot);
+        let cut =
+            each(changed).filter(|&unit| self.is_cut(row, unit, of)).fold(0, |cut, unit| cut | 1 << unit);
+        Row { held: self.map.held(row), parity: self.map.parity(), changed, cut, busy }
+    }
+
+    /// The first logical byte of a row of a unit.
+    fn logical(&self, row: u64, unit: u16) -> Bytes {
+        let stripe = row * self.row / self.unit;
+        stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + row * self.row % self.unit
+    }
+
+    /// Whether only a part of a row of a unit is meant.
+    fn is_cut(&self, row: u64, unit: u16, of: &Transaction) -> bool {
+        let logical = self.logical(row, unit);
+        of.offset > logical || of.offset + of.length < logical + self.row
+    }
+
+    /// The units that a transaction is about, in each of its rows.
+    fn units_of(of: &Transaction) -> Slots {
+        let (first, last) = of.units;
+        (1 << (last + 1)) - (1 << first)
+    }
+
+    fn begin_step(&mut self) {
+        self.last.clear();
+        self.last.resize(usize::from(self.members), u32::MAX);
+    }
+
+    fn push(&mut self, operation: PlannedOperation, plan: &mut Plan) {
+        let mut last = std::mem::take(&mut self.last);
+        join(&mut last, operation, plan);
+        self.last = last;
+    }
+
+    fn on_slot(&self, row: u64, slot: u16, operation: Operation, phase: Phase) -> PlannedOperation {
+        let parity = if phase == Phase::Parity { ParityPages::ALL } else { ParityPages::NONE };
+        let member = self.map.member(row, slot);
+        let data = PlannedOperation::data(member, operation, row * self.row, self.row);
+        PlannedOperation { phase, parity, ..data }
+    }
+
+    /// Plans what is read for parity.
+    fn pre_read(&mut self, row: u64, decision: &Decision, plan: &mut Plan) {
+        for slot in each(decision.reads) {
+            self.push(self.on_slot(row, slot, Operation::Read, Phase::Parity), plan);
+        }
+        self.own.waits_several += u64::from(decision.waits);
+        self.counters.pre_read_bytes += u64::from(decision.reads.count_ones()) * self.row;
+    }
+
+    /// A slot moves to the free member. What it held is left behind.
+    fn free_up(&mut self, row: u64, slot: u16) {
+        if self.map.held(row) >> slot & 1 == 1 {
+            self.left.leaves(self.map.member(row, slot), row);
+        }
+        self.map.free_up(row, slot);
+        let is_parity = slot == self.map.parity();
+        self.own.parity_moved += u64::from(is_parity);
+        self.own.units_moved += u64::from(!is_parity);
+    }
+
+    /// Takes note of a slot that is written when all that is read has been.
+    fn write_slot(&mut self, row: u64, slot: u16, phase: Phase) {
+        let write = self.on_slot(row, slot, Operation::Write, phase);
+        self.left.is_written(write.device, row);
+        self.writes.push(write);
+    }
+
+    fn write_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let case = self.row(row, Self::units_of(of), of, view);
+        let decision = case.written(self.small_write);
+        self.pre_read(row, &decision, plan);
+        let kind = match decision.way {
+            Way::Modify => &mut self.counters.rows_read_modify_write,
+            Way::Reconstruct if decision.reads == 0 => &mut self.counters.rows_full,
+            Way::Reconstruct => &mut self.counters.rows_reconstruct_write,
+        };
+        *kind += 1;
+        decision.moves.into_iter().for_each(|slot| self.free_up(row, slot));
+        each(case.changed).for_each(|unit| self.write_slot(row, unit, Phase::Data));
+        self.write_slot(row, case.parity, Phase::Parity);
+        self.map.write(row, self.map.written(row) | case.changed);
+    }
+
+    fn discard_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let case = self.row(row, self.map.written(row) & Self::units_of(of), of, view);
+        let gone = case.changed & !case.cut;
+        if gone == 0 {
+            return;
+        }
+        let case = Row { changed: gone, cut: 0, ..case };
+        let stay = self.map.written(row) & !gone;
+        if stay != 0 {
+            let decision = case.discarded(self.small_write);
+            self.pre_read(row, &decision, plan);
+            decision.moves.into_iter().for_each(|slot| self.free_up(row, slot));
+            self.write_slot(row, case.parity, Phase::Parity);
+        }
+        for slot in each(case.held & (gone | if stay == 0 { 1 << case.parity } else { 0 })) {
+            if case.busy >> slot & 1 == 1 {
+                self.left.leaves(self.map.member(row, slot), row);
+            } else {
+                self.discards.push(self.on_slot(row, slot, Operation::Trim, Phase::Data));
+            }
+        }
+        self.map.write(row, stay);
+    }
+
+    /// What has been noted down is written in a step of its own, and discarded in another one.
+    fn write_noted(&mut self, plan: &mut Plan) {
+        for noted in [&mut self.writes, &mut self.discards] {
+            plan.barrier();
+            self.last.fill(u32::MAX);
+            noted.drain(..).for_each(|operation| join(&mut self.last, operation, plan));
+        }
+    }
+
+    fn read_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let case = self.row(row, Self::units_of(of), of, view);
+        let (slots, rebuilt) = case.read();
+        let waits = rebuilt.is_none() && slots & case.busy != 0;
+        self.own.waits_several += u64::from(waits);
+        self.reads.waited_pages += u64::from(waits);
+        self.reads.rebuilt_pages += u64::from(rebuilt.is_some());
+        for slot in each(slots) {
+            let is_wanted = case.changed >> slot & 1 == 1;
+            self.reads.extra_pages += u64::from(!is_wanted);
+            let phase = if rebuilt.is_some() { Phase::Reconstruct } else { Phase::Data };
+            let whole = self.on_slot(row, slot, Operation::Read, phase);
+            let read = if rebuilt.is_some() { whole } else { self.clipped(whole, row, slot, of) };
+            self.push(read, plan);
+        }
+    }
+
+    /// What a transaction wants of a row of a unit.
+    fn clipped(&self, whole: PlannedOperation, row: u64, unit: u16, of: &Transaction) -> PlannedOperation {
+        let logical = self.logical(row, unit);
+        let from = of.offset.max(logical) - logical;
+        let to = (of.offset + of.length).min(logical + self.row) - logical;
+        PlannedOperation { offset: whole.offset + from, length: to - from, ..whole }
+    }
+
+    /// Trims what has been left behind on members that may be used.
+    fn trim_left(&mut self, view: &View<'_>, plan: &mut Plan) {
+        let mut left = std::mem::take(&mut self.left);
+        for (member, row) in left.take(|member| !self.is_collecting(member, view)) {
+            let trim = PlannedOperation::data(member, Operation::Trim, row * self.row, self.row);
+            self.push(trim, plan);
+            self.own.trimmed += 1;
+        }
+        self.left = left;
+    }
+
+    /// Whether operations on a member would wait, wherever they go.
+    fn is_collecting(&self, member: DeviceId, view: &View<'_>) -> bool {
+        view.members[member.index()].collecting || view.left(member, 0, self.map.rows() * self.row).is_some()
+    }
+
+    /// The discard of what has been left behind, if anything can be discarded now.
+    fn sweeping(&self, view: &View<'_>) -> Option<Transaction> {
+        let is_due = self.left.has(|member| !self.is_collecting(member, view));
+        let sweep = Transaction::unlocked(Operation::Trim, 0, 0);
+        is_due.then_some(Transaction { kind: Kind::Tidy, tag: SWEEP, ..sweep })
+    }
+
+    /// The rows of units that a discard covers whole: where they begin and how long they are.
+    fn covered(&self, offset: Bytes, length: Bytes) -> (Bytes, Bytes) {
+        let from = offset.next_multiple_of(self.row);
+        (from, ((offset + length) / self.row * self.row).saturating_sub(from))
+    }
+}
+
+impl Planner for FloatingPlanner {
+    fn split(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>) {
+        let HostRequest { operation, offset, length, member, .. } = *request;
+        let (offset, length) = match (operation, member) {
+            (Operation::Trim, None) => {
+                let covered = self.covered(offset, length);
+                self.counters.trims_ignored_bytes += length - covered.1;
+                covered
+            }
+            _ => (offset, length),
+        };
+        if operation == Operation::Flush || length == 0 {
+            into.push(Transaction::unlocked(operation, offset, length));
+            return;
+        }
+        // All are cut as a write is, and hold their rows.
+        self.inner.split(
+            &HostRequest { operation: Operation::Write, offset, length, ..*request },
+            view,
+            into,
+        );
+        match operation {
+            Operation::Read => into.iter_mut().for_each(Transaction::read_around),
+            Operation::Trim => into.iter_mut().for_each(|trim| {
+                (trim.operation, trim.kind, trim.tag) = (Operation::Trim, Kind::Plain, Tag::default());
+            }),
+            Operation::Write | Operation::Flush => {}
+        }
+    }
+
+    fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Transaction { operation, rows, kind, tag, .. } = *transaction;
+        self.begin_step();
+        match operation {
+            Operation::Trim if kind == Kind::Tidy && tag == SWEEP => return self.trim_left(view, plan),
+            Operation::Flush => return self.inner.plan(now, transaction, view, plan),
+            Operation::Read => {
+                (rows.first..rows.end()).for_each(|row| self.read_row(row, transaction, view, plan));
+            }
+            Operation::Write => {
+                (rows.first..rows.end()).for_each(|row| self.write_row(row, transaction, view, plan));
+            }
+            Operation::Trim => {
+                (rows.first..rows.end()).for_each(|row| self.discard_row(row, transaction, view, plan));
+            }
+        }
+        self.write_noted(plan);
+    }
+
+    fn begins_with(&mut self, holds: &dyn Fn(DeviceId, Bytes) -> bool) {
+        let pages = (self.row / self.page).max(1);
+        for row in 0..self.map.rows() {
+            let is_held = |unit: &u16| {
+                let member = self.map.member(row, *unit);
+                (0..pages).any(|page| holds(member, row * self.row + page * self.page))
+            };
+            let written = (0..self.map.units()).filter(is_held).fold(0, |written, unit| written | 1 << unit);
+            self.map.write(row, written);
+        }
+    }
+
+    fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        self.left.settle(transaction.rows);
+    }
+
+    fn counters(&self) -> RedundancyCounters {
+        let mut counters = self.inner.counters();
+        counters.add(&self.counters);
+        counters
+    }
+
+    fn read_counters(&self) -> ReadCounters {
+        self.reads
+    }
+
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        let Counters { units_moved, parity_moved, trimmed, waits_several } = self.own;
+        vec![
+            ("units_moved", units_moved),
+            ("parity_moved", parity_moved),
+            ("trimmed", trimmed),
+            ("waits_several", waits_several),
+        ]
+    }
+
+    fn watches_devices(&self) -> bool {
+        true
+    }
+
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        Some(self)
+    }
+}
+
+impl Tidies for FloatingPlanner {
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        self.sweeping(view)
+    }
+
+    fn sweep(&mut self, view: &View<'_>) -> Option<Transaction> {
+        self.sweeping(view)
+    }
+}
+
+/// Where the coordination policy has stripes that leave a member free.
+pub(crate) const ENTRY: Entry<Build> = Entry {
+    name: "gaftl-floating",
+    summary: "stripes leave one member free, and what belongs to the member that collects is written there",
+    source: "GAFTL, IEEE Access 2019",
+    keys: &no_keys,
+    build: &|parameters| {
+        let Parameters { layout, small_write, page, dodge, .. } = *parameters;
+        let Layout::Parity(parity) = layout else { return None };
+        let floats = dodge.placing.stripes == Stripes::Floating && parity.is_floating();
+        let plain = ParityPlanner::of(parameters).filter(|_| floats)?;
+        Some(Box::new(FloatingPlanner::new(plain, (layout, parity.clone()), small_write, page)))
+    },
+};

@@ -1,0 +1,158 @@
+//! Which member holds what of each row of stripes that leave one member free.
+//!
+//! ```text
+//! slot      0    1    2    P    free         bits 0 to 3 are the member of slot 0, and so on
+//! member    4    0    3    1    2            above them, a bit for each unit: it has been written, and parity has it
+//! ```
+//!
+//! A row is eight bytes. Half a byte names the member of each slot, the free one included, and a bit says of each unit whether it
+//! has been written. That is enough for [`MOST_MEMBERS`] members; with five of them it is 2.7 bytes for each page of data. Parity is
+//! there if and only if some unit is. Who changes a row holds it.
+
+use harmonia_types::DeviceId;
+
+use crate::layout::Parity;
+
+/// Members whose slots and units eight bytes describe: 13 halves of a byte and 11 bits are 63.
+pub(crate) const MOST_MEMBERS: u16 = 13;
+
+/// Slots of a row as bits, that of slot 0 the lowest.
+pub(super) type Slots = u64;
+
+/// The slots in a set of them, the lowest first.
+pub(super) fn each(slots: Slots) -> impl Iterator<Item = u16> {
+    (0..MOST_MEMBERS).filter(move |slot| slots >> slot & 1 == 1)
+}
+
+/// The members of each row's slots, and which units have been written.
+#[derive(Debug, Clone)]
+pub(super) struct StripeMap {
+    rows: Vec<u64>,
+    members: u16,
+}
+
+impl StripeMap {
+    /// So many rows as the layout has them, of which nothing has been written.
+    pub fn new(layout: &Parity, members: u16, rows: u64) -> Self {
+        assert!(members <= MOST_MEMBERS, "eight bytes describe a row");
+        let rows_of_unit = layout.unit_bytes() / layout.row_bytes();
+        let mut map = StripeMap { rows: Vec::with_capacity(rows as usize), members };
+        for row in 0..rows {
+            let stripe = row / rows_of_unit;
+            let units = (0..layout.data_units()).map(|unit| layout.data_member(stripe, unit));
+            let used: Vec<DeviceId> = units.chain([layout.p_member(stripe)]).collect();
+            let free = (0..members).map(DeviceId).find(|member| !used.contains(member));
+            let slots = used.into_iter().chain(free).zip(0..);
+            map.rows.push(slots.fold(0, |places, (member, slot)| places | u64::from(member.0) << (4 * slot)));
+        }
+        map
+    }
+
+    /// Rows in all.
+    pub fn rows(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    /// Data units of a row.
+    pub fn units(&self) -> u16 {
+        self.members - 2
+    }
+
+    /// The slot of parity: the one after the units.
+    pub fn parity(&self) -> u16 {
+        self.members - 2
+    }
+
+    /// The slot of the member that is free of a row.
+    pub fn free(&self) -> u16 {
+        self.members - 1
+    }
+
+    /// The member of a slot.
+    pub fn member(&self, row: u64, slot: u16) -> DeviceId {
+        DeviceId((self.rows[row as usize] >> (4 * slot) & 15) as u16)
+    }
+
+    /// The units of a row that have been written.
+    pub fn written(&self, row: u64) -> Slots {
+        self.rows[row as usize] >> (4 * self.members)
+    }
+
+    /// The slots of a row that hold something: these, and parity if there are any.
+    pub fn held(&self, row: u64) -> Slots {
+        let written = self.written(row);
+        written | u64::from(written != 0) << self.parity()
+    }
+
+    /// From now on exactly these units of a row have been written.
+    pub fn write(&mut self, row: u64, units: Slots) {
+        let places = 4 * self.members;
+        let of_row = &mut self.rows[row as usize];
+        *of_row = *of_row & ((1 << places) - 1) | units << places;
+    }
+
+    /// A slot of a row and the free one change places.
+    pub fn free_up(&mut self, row: u64, slot: u16) {
+        let both =
+            (self.rows[row as usize] >> (4 * slot) ^ self.rows[row as usize] >> (4 * self.free())) & 15;
+        self.rows[row as usize] ^= both << (4 * slot) | both << (4 * self.free());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::{Layout, Level, Rotation};
+
+    fn map(members: u16, rows: u64) -> StripeMap {
+        let layout = Layout::new(Level::Raid5(Rotation::default()), members, 4096, 4096, 4096 * rows);
+        let Layout::Parity(parity) = layout.floating() else { unreachable!("it has parity") };
+        StripeMap::new(&parity, members, rows)
+    }
+
+    #[test]
+    fn every_slot_of_a_row_has_a_member_of_its_own_whatever_moves() {
+        for members in 4..=MOST_MEMBERS {
+            let mut map = map(members, 60);
+            assert_eq!(size_of_val(&map.rows[..]), 60 * 8);
+            let written = (1 << map.units()) - 1;
+            for step in 0..2_000 {
+                let (row, slot) = (step * 7 % 60, (step * 5 % u64::from(members - 1)) as u16);
+                let (from, to) = (map.member(row, slot), map.member(row, map.free()));
+                map.write(row, written & step);
+                map.free_up(row, slot);
+                assert_eq!((map.member(row, slot), map.member(row, map.free())), (to, from));
+                assert_eq!(map.written(row), written & step, "{members} members");
+                let mut all: Vec<u16> = (0..members).map(|slot| map.member(row, slot).0).collect();
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..members), "row {row} of {members} members");
+            }
+        }
+    }
+
+    /// After as many rows as members each of them has been each slot as often.
+    #[test]
+    fn a_new_array_has_all_slots_on_all_members_alike() {
+        for members in [4, 5, 9, 13] {
+            let map = map(members, u64::from(members) * 3);
+            for (slot, member) in (0..members).flat_map(|slot| (0..members).map(move |member| (slot, member)))
+            {
+                let times = (0..map.rows()).filter(|&row| map.member(row, slot).0 == member).count();
+                assert_eq!(times, 3, "slot {slot} on {member} of {members}");
+            }
+            assert!((0..map.rows()).all(|row| map.held(row) == 0));
+        }
+    }
+
+    #[test]
+    fn parity_is_there_if_a_unit_is() {
+        let mut map = map(5, 2);
+        map.write(1, 0b101);
+        assert_eq!(
+            (map.held(0), map.held(1), each(map.held(1)).collect::<Vec<_>>()),
+            (0, 0b1101, vec![0, 2, 3])
+        );
+        map.write(1, 0);
+        assert_eq!(map.held(1), 0);
+    }
+}

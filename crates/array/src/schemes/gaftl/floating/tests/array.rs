@@ -1,0 +1,380 @@
+//! Whole arrays of real devices with symbolic contents: what a page holds is a set of symbols, one for each write of a unit.
+//!
+//! The planner is watched. After each plan of a write the store says what every place that is written is to hold. What is written
+//! must follow from what the transaction has read and what is new; what is read must say what the units held last. While nothing is under
+//! way, every place that the map names holds what it should, the flash of every member has exactly these pages and those that wait
+//! to be trimmed, and all parity covers its row.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use harmonia_engine::Rng;
+use harmonia_flash::presets;
+use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::{Amount, Domain, FtlConfig, GcConfig, SsdConfig};
+use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
+
+use super::super::FloatingPlanner;
+use super::super::stripe_map::each;
+use super::{PAGE, Place, rows_of};
+use crate::config::{ArrayConfig, CoordinationConfig, MemberConfig, SmallWrite};
+use crate::controller::payload::{Owner, Payload};
+use crate::controller::{Array, Parts, holds};
+use crate::coordination::{Parameters, REGISTRY};
+use crate::layout::{Layout, Level, Rotation};
+use crate::planner::parity::ParityPlanner;
+use crate::planner::{Dodge, Plan, PlannedOperation, Planner, Tidies, Transaction, View};
+use crate::schemes::gaftl::planner::tests::sum::{Sum, says};
+use crate::{AgeingPlan, age};
+
+/// What is known of a transaction under way.
+#[derive(Default, Clone)]
+struct Run {
+    /// What each place that is written is to hold.
+    places: BTreeMap<Place, Sum>,
+    known: Vec<Sum>,
+    wanted: Vec<Sum>,
+}
+
+struct Shared {
+    planner: FloatingPlanner,
+    flash: BTreeMap<Place, Sum>,
+    newest: BTreeMap<(u64, u16), Sum>,
+    planned: Option<(Transaction, Run)>,
+    running: BTreeMap<u32, Run>,
+    symbols: u32,
+    checked: u64,
+    rests: u64,
+}
+
+impl Shared {
+    fn symbol(&mut self) -> Sum {
+        self.symbols += 1;
+        Sum::of(self.symbols)
+    }
+
+    fn at(&self, place: Place) -> Sum {
+        self.flash.get(&place).cloned().unwrap_or_default()
+    }
+
+    fn newest(&self, row: u64, unit: u16) -> Sum {
+        self.newest.get(&(row, unit)).cloned().unwrap_or_default()
+    }
+
+    /// What a slot of a row is to hold.
+    fn slot(&self, row: u64, slot: u16) -> Sum {
+        let map = &self.planner.map;
+        if slot != map.parity() {
+            return self.newest(row, slot);
+        }
+        each(map.written(row)).fold(Sum::default(), |sum, unit| sum.plus(1, &self.newest(row, unit)))
+    }
+
+    fn note(&mut self, of: &Transaction, plan: &Plan) {
+        let mut run = Run::default();
+        for row in of.rows.first..of.rows.end() {
+            for unit in each(FloatingPlanner::units_of(of)) {
+                let is_cut = self.planner.is_cut(row, unit, of);
+                match of.operation {
+                    Operation::Write => {
+                        let symbol = self.symbol();
+                        // The rest of a page that is written in part must be known.
+                        let rest = if is_cut { self.newest(row, unit) } else { Sum::default() };
+                        self.newest.insert((row, unit), rest.plus(1, &symbol));
+                        run.known.push(symbol);
+                    }
+                    Operation::Trim if !is_cut => drop(self.newest.remove(&(row, unit))),
+                    Operation::Read => run.wanted.push(self.newest(row, unit)),
+                    Operation::Trim | Operation::Flush => {}
+                }
+            }
+        }
+        for operation in plan.operations().iter().filter(|operation| operation.operation == Operation::Write)
+        {
+            for place in rows_of(operation) {
+                let map = &self.planner.map;
+                let slot = (0..map.free()).find(|&slot| map.member(place.1, slot).0 == place.0);
+                let slot = slot.expect("the free member of a row is not written");
+                run.places.insert(place, self.slot(place.1, slot));
+            }
+        }
+        self.planned = Some((*of, run));
+    }
+
+    /// Nothing is under way.
+    fn check_at_rest(&mut self, array: &Array<AuditProbe, Watched>) {
+        let map = &self.planner.map;
+        for row in 0..map.rows() {
+            let held = map.held(row);
+            for slot in 0..self.planner.members {
+                let (member, is_held) = (map.member(row, slot), held >> slot & 1 == 1);
+                let ftl = array.devices()[member.index()].ftl();
+                let is_left = self.planner.left.lies_on(member, row);
+                assert_eq!(holds(ftl, row), is_held || is_left, "slot {slot} of row {row}, on {member:?}");
+                assert!(!(is_held && is_left), "what is left counts no more");
+                if is_held {
+                    assert_eq!(self.at((member.0, row)), self.slot(row, slot), "slot {slot} of row {row}");
+                }
+            }
+        }
+        self.rests += 1;
+    }
+}
+
+#[derive(Clone)]
+struct Watched(Arc<Mutex<Shared>>);
+
+impl Watched {
+    fn get(&self) -> MutexGuard<'_, Shared> {
+        self.0.lock().expect("nobody has panicked")
+    }
+}
+
+impl Planner for Watched {
+    fn split(&mut self, request: &HostRequest, view: &View<'_>, into: &mut Vec<Transaction>) {
+        self.get().planner.split(request, view, into);
+    }
+
+    fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let mut shared = self.get();
+        shared.planner.plan(now, transaction, view, plan);
+        shared.note(transaction, plan);
+    }
+
+    fn begins_with(&mut self, holds: &dyn Fn(DeviceId, u64) -> bool) {
+        let mut shared = self.get();
+        shared.planner.begins_with(holds);
+        for row in 0..shared.planner.map.rows() {
+            let written = shared.planner.map.written(row);
+            for unit in each(written) {
+                let symbol = shared.symbol();
+                shared.newest.insert((row, unit), symbol);
+            }
+            for slot in each(shared.planner.map.held(row)) {
+                let (member, sum) = (shared.planner.map.member(row, slot), shared.slot(row, slot));
+                shared.flash.insert((member.0, row), sum);
+            }
+        }
+    }
+
+    fn done(&mut self, now: SimTime, transaction: &Transaction) {
+        self.get().planner.done(now, transaction);
+    }
+
+    fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        Some(self)
+    }
+
+    fn own_counters(&self) -> Vec<(&'static str, u64)> {
+        self.get().planner.own_counters()
+    }
+
+    fn watches_devices(&self) -> bool {
+        true
+    }
+}
+
+impl Tidies for Watched {
+    fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
+        self.get().planner.tidy(view)
+    }
+
+    fn sweep(&mut self, view: &View<'_>) -> Option<Transaction> {
+        self.get().planner.sweep(view)
+    }
+}
+
+impl Payload for Watched {
+    fn submits(&mut self, of: Owner<'_>, operation: &PlannedOperation, _: u64) {
+        let mut shared = self.get();
+        if let Some((_, run)) = shared.planned.take_if(|(planned, _)| planned == of.transaction) {
+            shared.running.insert(of.handle, run);
+        }
+        if operation.operation == Operation::Trim {
+            // Members serve what concerns a page in the order in which they are given it.
+            rows_of(operation).for_each(|place| drop(shared.flash.remove(&place)));
+        }
+        if operation.operation == Operation::Write {
+            let run = &shared.running[&of.handle];
+            for place in rows_of(operation) {
+                let sum = &run.places[&place];
+                assert!(
+                    says(&run.known, sum),
+                    "{:?}: {place:?} is to hold {sum:?} of {:?}",
+                    of.transaction,
+                    run.known
+                );
+            }
+        }
+    }
+
+    fn done(&mut self, of: Owner<'_>, operation: &PlannedOperation, _: u64) {
+        let mut shared = self.get();
+        for place in rows_of(operation) {
+            match operation.operation {
+                Operation::Write => {
+                    let sum = shared.running[&of.handle].places[&place].clone();
+                    shared.flash.insert(place, sum);
+                }
+                Operation::Read => {
+                    let sum = shared.at(place);
+                    shared.running.get_mut(&of.handle).expect("it runs").known.push(sum);
+                }
+                Operation::Trim | Operation::Flush => {}
+            }
+        }
+    }
+
+    fn ends(&mut self, of: Owner<'_>) {
+        let mut shared = self.get();
+        // What was never written is read without an operation.
+        let idle = shared.planned.take_if(|(planned, _)| planned == of.transaction).map(|(_, run)| run);
+        let Some(run) = shared.running.remove(&of.handle).or(idle) else { return };
+        for wanted in &run.wanted {
+            assert!(says(&run.known, wanted), "{:?}: {wanted:?} of {:?}", of.transaction, run.known);
+            shared.checked += 1;
+        }
+    }
+}
+
+fn device(rng: &mut Rng) -> SsdConfig {
+    let flash = presets::find("tiny-test").expect("the preset for tests");
+    let domain = if rng.chance(0.5) { Domain::Device } else { Domain::Die };
+    SsdConfig {
+        ftl: FtlConfig { reserved_blocks: Amount::Percent(30.0), ..FtlConfig::default() },
+        gc: GcConfig {
+            domain,
+            soft_threshold: Amount::AboveHard(4),
+            schedule: if rng.chance(0.5) { "blocking" } else { "preemptive" }.into(),
+            ..GcConfig::default()
+        },
+        ..SsdConfig::of(flash)
+    }
+}
+
+fn config(rng: &mut Rng) -> ArrayConfig {
+    let devices = 4 + rng.below(4) as u16;
+    let member = MemberConfig { capable: rng.chance(0.9), ssd: device(rng) };
+    let stripe_unit = PAGE * (1 + rng.below(3));
+    let small_write = [SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct];
+    let mut coordination = CoordinationConfig::of("gaftl", SimDuration::from_us(20 * rng.below(2)));
+    coordination.own.insert("stripes".to_owned(), "floating".into());
+    ArrayConfig {
+        small_write: small_write[rng.below(3) as usize],
+        coordination,
+        ..ArrayConfig::of(
+            Level::Raid5(Rotation::LeftSymmetric),
+            stripe_unit,
+            vec![member; usize::from(devices)],
+        )
+    }
+}
+
+/// Runs random requests on an array: units that were compared when they were read, what has moved, copies that were trimmed, moments
+/// of rest.
+fn run(seed: u64) -> [u64; 5] {
+    const REQUESTS: u64 = 500;
+    let mut rng = Rng::stream(seed, "gaftl/floating");
+    let config = config(&mut rng);
+    let whole = config.layout();
+    let Layout::Parity(layout) = whole.clone() else { unreachable!("it has parity") };
+    assert!(whole.is_floating());
+    let plain =
+        ParityPlanner::new(&whole, layout.clone(), config.small_write, PAGE).dodging(Dodge::default());
+    let planner = FloatingPlanner::new(plain, (&whole, layout), config.small_write, PAGE);
+    let shared = Watched(Arc::new(Mutex::new(Shared {
+        planner,
+        flash: BTreeMap::new(),
+        newest: BTreeMap::new(),
+        planned: None,
+        running: BTreeMap::new(),
+        symbols: 0,
+        checked: 0,
+        rests: 0,
+    })));
+    let entry = REGISTRY.iter().find(|entry| entry.name == "gaftl").expect("it is registered");
+    let coordinator = (entry.build)(&Parameters {
+        devices: config.devices,
+        redundancy: 1,
+        members: &config.members,
+        message_latency: config.coordination.message_latency,
+        own: &config.coordination.own,
+    });
+    let (cancel, pages_done) = Default::default();
+    let fill = if rng.chance(0.3) { 1.0 } else { 0.5 + 0.5 * rng.unit() };
+    let plan = AgeingPlan {
+        fill,
+        overwrite: 1.0,
+        within: None,
+        seed,
+        threads: 1,
+        cancel: &cancel,
+        pages_done: &pages_done,
+    };
+    let aged = age(&config, &plan).expect("the array for tests can be aged");
+    let coordinator = coordinator.expect("these keys work");
+    let parts = Parts { coordinator, planner: Box::new(shared.clone()), payload: shared.clone() };
+    let mut array = Array::with_parts(&config, aged.devices, parts, |_| AuditProbe).expect("it can be built");
+    // Few stripes, so that requests meet one another; some of them behind what is filled.
+    let pages = whole.logical_bytes() / PAGE;
+    let few = 60.min(pages);
+    let start = ((pages as f64 * fill) as u64).saturating_sub(few / 2).min(pages - few);
+    let mean = 100_000.0 * (1 + rng.below(80)) as f64;
+    let (mut now, mut left) = (SimTime::ZERO, REQUESTS as usize);
+    for id in 0..REQUESTS {
+        now += SimDuration(rng.exponential(mean) as u64);
+        array.advance_until(now).expect("members go on");
+        let length = 1 + rng.below(9);
+        let operation = match rng.below(20) {
+            0..8 => Operation::Read,
+            8..19 => Operation::Write,
+            _ => Operation::Trim,
+        };
+        let mut offset = (start + rng.below(few - length)) * PAGE;
+        let mut bytes = length * PAGE;
+        if rng.chance(0.2) {
+            (offset, bytes) =
+                (offset + 512 * rng.below(8), (bytes - 512 * rng.below(8)).min(pages * PAGE - offset - 4096));
+        }
+        let request =
+            HostRequest { id, arrival: now, operation, offset, length: bytes, volume: 0, member: None };
+        array.submit(request).expect("likewise");
+        left -= std::mem::take(array.completions()).len();
+        if rng.chance(0.5) && array.transactions_under_way() == 0 {
+            shared.get().check_at_rest(&array);
+        }
+    }
+    let mut steps = 0;
+    while left > 0 || array.transactions_under_way() > 0 {
+        let wakeup = array.next_wakeup();
+        assert!(wakeup != SimTime::NEVER && steps < 1_000_000, "{left} requests are lost");
+        array.advance_until(wakeup).expect("members go on");
+        left -= std::mem::take(array.completions()).len();
+        steps += 1;
+    }
+    let mut shared = shared.get();
+    shared.check_at_rest(&array);
+    let own = shared.planner.own;
+    [shared.checked, own.units_moved, own.parity_moved, own.trimmed, shared.rests]
+}
+
+fn histories(seeds: std::ops::Range<u64>, least: [u64; 5]) {
+    let mut sum = [0; 5];
+    for seed in seeds {
+        eprintln!("seed {seed}");
+        sum.iter_mut().zip(run(seed)).for_each(|(sum, counted)| *sum += counted);
+    }
+    assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
+}
+
+#[test]
+fn contents_are_right_at_every_moment_of_rest() {
+    histories(0..20, [10_000, 500, 300, 800, 100]);
+}
+
+/// The long form: `make histories`.
+#[test]
+#[ignore = "takes minutes: make histories"]
+fn contents_are_right_in_many_histories() {
+    histories(60..2_000, [0; 5]);
+}
