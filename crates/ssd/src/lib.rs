@@ -25,10 +25,12 @@ pub use config::{
     Infeasible, Priority, SsdConfig, Trigger,
 };
 pub use device::{
-    Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, Room, SubCompletion,
-    SubRefusal, SubRequest,
+    Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,
+    SubCompletion, SubRefusal, SubRequest,
 };
-pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
+pub use ftl::{
+    Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState, WearConfig, Worn,
+};
 pub use harmonia_types::registry::PolicyConfig;
 pub use order::{Order, Part};
 pub use shape::Shape;

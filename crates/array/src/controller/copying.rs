@@ -197,6 +197,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             what: MishapKind::Replaced(failures.numbers[index]),
         });
         self.members.devices.swap(index, slot);
+        self.members.devices[index].refuse_failed_writes();
         self.members.outstanding.swap(index, slot);
         self.coupled.swap(index, slot);
         self.nodes.exchange(index, slot);

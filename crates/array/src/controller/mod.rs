@@ -347,7 +347,7 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
     Dodge {
         reads: coordinator.reads().unwrap_or(config.knowledge.reads),
         parks: config.knowledge.nvram > 0,
-        may_fail: !config.faults.is_none(),
+        may_fail: !config.is_faultless(),
         degraded_writes: config.degraded_writes,
         page_read: config.members.first().map_or(SimDuration::ZERO, page_read),
         free_stripes: if coordinator.displaces() { config.knowledge.free_stripes } else { 0 },
@@ -419,11 +419,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 // What is made of one may concern this device the moment after.
                 device.stop_at_completions();
             }
+            if let Some(wear) = &member.ssd.wear {
+                device.wear_out(wear, faults.seed, index as u16);
+            }
+            if index < config.members.len() && config.level.redundancy(config.devices) > 0 {
+                device.refuse_failed_writes();
+            }
             devices.push(device);
         }
         let mut spares = devices.split_off(config.members.len());
         let journal = journal.and_then(|_| spares.pop());
-        let failures = (!faults.is_none()).then(|| Box::new(Failures::new(faults, devices.len(), spares)));
+        let failures =
+            (!config.is_faultless()).then(|| Box::new(Failures::new(faults, devices.len(), spares)));
         devices.extend(journal);
         let background =
             failures.is_some().then(|| Box::new(Background::new(faults.rebuild, layout.member_bytes())));
