@@ -25,7 +25,7 @@ pub use config::{
     Infeasible, Priority, SsdConfig, Trigger,
 };
 pub use device::{
-    Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,
+    AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,
     SubCompletion, SubRefusal, SubRequest,
 };
 pub use ftl::{

@@ -22,7 +22,7 @@
 
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{Device, SubCompletion};
+use harmonia_ssd::{AtEnd, Device, SubCompletion};
 use harmonia_types::{Blame, Bytes, Counters, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
@@ -347,7 +347,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.set_condition(device, Condition::Partial(0));
         self.set_access(device, Access::Open);
         self.members.devices[index].stop_at_completions();
-        self.members.devices[index].refuse_failed_writes();
+        self.members.devices[index].set_at_end(AtEnd::Refuses);
         self.collect_from(index)?;
         self.consult(now, &Event::Replacement(device));
         self.begin_rebuild(device, now)

@@ -67,7 +67,7 @@ use std::collections::{BTreeSet, VecDeque};
 use harmonia_engine::{EventQueue, SlotQueue};
 use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
-use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
+use harmonia_ssd::{AtEnd, Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
 use harmonia_types::{
     BitmapCounters, Bytes, CacheCounters, Completion, Deadlines, DeviceId, LogCounters, NvramCounters,
     ReadCounters, RedundancyCounters, SimDuration, SimTime, WallClock,
@@ -422,8 +422,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if let Some(wear) = &member.ssd.wear {
                 device.wear_out(wear, faults.seed, index as u16);
             }
-            if index < config.members.len() && config.level.redundancy(config.devices) > 0 {
-                device.refuse_failed_writes();
+            if index >= config.members.len() {
+                // A spare is worn out when it is a member, a journal never.
+                device.set_at_end(AtEnd::Takes);
+            } else if config.level.redundancy(config.devices) > 0 {
+                device.set_at_end(AtEnd::Refuses);
             }
             devices.push(device);
         }

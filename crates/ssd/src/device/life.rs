@@ -26,10 +26,20 @@ pub(super) struct Life {
     ended: Option<SimTime>,
     /// When the first block retired.
     first_retired: Option<SimTime>,
-    /// Writes that fail are refused; otherwise they complete.
-    refuses: bool,
+    at_end: AtEnd,
     /// Pages of writes and discards that have failed.
     failed_pages: u64,
+}
+
+/// What becomes of a write or discard that comes to a drive which is worn out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtEnd {
+    /// It fails, and completes at once: nobody has the data elsewhere.
+    Completes,
+    /// It fails, and is refused: whoever uses the drive does something about it.
+    Refuses,
+    /// It is carried out: for a drive that nobody can do without yet.
+    Takes,
 }
 
 /// The end of a drive, as far as it has come.
@@ -54,7 +64,7 @@ impl<P: Probe> Device<P> {
             config: config.clone(),
             ended: None,
             first_retired: None,
-            refuses: false,
+            at_end: AtEnd::Completes,
             failed_pages: 0,
         };
         self.life = Some(Box::new(life));
@@ -65,10 +75,10 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Writes that fail because it is read-only are refused from now on, and do not complete.
-    pub fn refuse_failed_writes(&mut self) {
+    /// What becomes of writes that come when it is worn out, from now on; at first they complete.
+    pub fn set_at_end(&mut self, at_end: AtEnd) {
         if let Some(life) = &mut self.life {
-            life.refuses = true;
+            life.at_end = at_end;
         }
     }
 
@@ -116,10 +126,11 @@ impl<P: Probe> Device<P> {
         }
         let (first, pages) = self.pages_of(&sub);
         let is_refused = matches!(sub.operation, Operation::Write | Operation::Trim) && pages > 0;
-        let Some(life) = self.life.as_mut().filter(|_| is_refused) else { return self.take(now, sub) };
+        let fails = |life: &&mut Box<Life>| is_refused && life.at_end != AtEnd::Takes;
+        let Some(life) = self.life.as_mut().filter(fails) else { return self.take(now, sub) };
         debug_assert!(first + u64::from(pages) <= u64::from(self.rules.shape.logical_pages));
         life.failed_pages += u64::from(pages);
-        if life.refuses {
+        if life.at_end == AtEnd::Refuses {
             self.refusals.push(SubRefusal {
                 token: sub.token,
                 first: 0,

@@ -104,7 +104,7 @@ use index::Index;
 use lanes::Lanes;
 use levels::Standing;
 use life::Life;
-pub use life::LifeReport;
+pub use life::{AtEnd, LifeReport};
 use placement::Placement;
 use queue::PageOp;
 use rules::Rules;

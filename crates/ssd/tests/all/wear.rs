@@ -8,7 +8,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::block::{BlockState, state_of};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::{Amount, FreeList, Ftl, Goal, SsdConfig, WearConfig};
+use harmonia_ssd::{Amount, AtEnd, FreeList, Ftl, Goal, SsdConfig, WearConfig};
 use harmonia_types::{IoCause, Operation, SimTime};
 
 const SEED: u64 = 7;
@@ -29,6 +29,8 @@ struct Written {
     /// Pages written, and the first of them that are ever written again.
     pages: u32,
     hot: std::ops::Range<u32>,
+    /// Share of writes that go to the first tenth of these.
+    skew: f64,
 }
 
 impl Written {
@@ -39,7 +41,7 @@ impl Written {
             ftl.wear_out(wear, SEED, 0);
         }
         let pages = ftl.shape().unit_pages;
-        let mut written = Written { ftl, rng: Rng::stream(1, "load"), pages, hot: 0..pages };
+        let mut written = Written { ftl, rng: Rng::stream(1, "load"), pages, hot: 0..pages, skew: 0.0 };
         (0..pages).for_each(|lpn| written.write(lpn));
         written
     }
@@ -55,11 +57,13 @@ impl Written {
         self.ftl.program(0, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
     }
 
-    /// Uniform writes; returns the write amplification meanwhile.
+    /// Writes, uniform unless there is a skew; returns the write amplification meanwhile.
     fn overwrite(&mut self, writes: u32) -> f64 {
         let before = self.ftl.tally().data_programs();
         for _ in 0..writes {
-            let lpn = self.hot.start + self.rng.below(u64::from(self.hot.end - self.hot.start)) as u32;
+            let pages = u64::from(self.hot.end - self.hot.start);
+            let pages = if self.skew > 0.0 && self.rng.chance(self.skew) { pages / 10 } else { pages };
+            let lpn = self.hot.start + self.rng.below(pages) as u32;
             self.write(lpn);
         }
         (self.ftl.tally().data_programs() - before) as f64 / f64::from(writes)
@@ -192,11 +196,12 @@ fn the_least_worn_free_block_first_narrows_the_gap() {
         let mut config = unit(256, 50);
         config.ftl.free_list = free_list;
         let mut written = Written::full(&config);
+        written.skew = 0.8;
         written.overwrite_all(60);
         written.gap().0
     };
     let (fifo, least_worn) = (gap(FreeList::Fifo), gap(FreeList::LeastWorn));
-    assert!(2 * least_worn < fifo, "fifo {fifo}, least-worn {least_worn}");
+    assert!(5 * least_worn < 4 * fifo, "fifo {fifo}, least-worn {least_worn}");
 }
 
 /// A drive may be used when the run begins: its blocks retire that much sooner, and its figures count what was before.
@@ -243,20 +248,23 @@ fn a_device_that_is_worn_out_only_serves_reads() {
         bench.collected();
         assert_eq!(bench.known.len() as u32, token, "{schedule}: what it had is done");
         let life = bench.device.life().unwrap();
-        assert_eq!((life.worn.retired_blocks, life.worn.available_spare, life.failed_pages), (7, 0.0, 0));
+        // It may have come to that just before the last write.
+        let failed = life.failed_pages;
+        assert!(failed < 2, "{schedule}");
+        assert_eq!((life.worn.retired_blocks, life.worn.available_spare), (7, 0.0));
         assert!(life.first_retired < life.read_only);
         let erases = bench.device.counters().erases;
-        at += 10_000_000;
+        at += 100_000_000;
         let programs = bench.device.counters().programs;
         bench.write(at, token, 5, 3).submit(at, sub(token + 1, Operation::Trim, 9, 1));
         assert_eq!(bench.find(token).unwrap().finish, SimTime(at), "{schedule}: it fails at once");
         assert!(bench.find(token + 1).is_some());
-        assert_eq!(bench.device.life().unwrap().failed_pages, 4);
+        assert_eq!(bench.device.life().unwrap().failed_pages, failed + 4);
         bench.read(at, token + 2, 9, 1);
         bench.known_at(at + 1_000 + 300 + LINK, token + 2, at + 1_000 + 300 + LINK, read_blame());
         assert_eq!((bench.device.counters().programs, bench.device.counters().erases), (programs, erases));
         // An array has it tell of the failure.
-        bench.device.refuse_failed_writes();
+        bench.device.set_at_end(AtEnd::Refuses);
         bench.write(at + 100_000, token + 3, 5, 3);
         let refused: Vec<_> =
             bench.device.refusals().drain(..).map(|refusal| (refusal.first, refusal.pages)).collect();
