@@ -336,7 +336,7 @@ fn rivals(key: &str) -> &'static [&'static str] {
             "ssd.wear.endurance",
         ],
         "ssd.gc.soft_threshold" | "ssd.gc.stop_threshold" => &["ssd.gc.hard_threshold"],
-        "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim"],
+        "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim", "ssd.wear.endurance"],
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
         "ssd.gc.destination" => &["ssd.ftl.allocation"],
         "ssd.ftl.allocation" => &["ssd.ftl.allocation_unit"],

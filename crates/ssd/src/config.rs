@@ -10,7 +10,8 @@ use harmonia_flash::{Geometry, LinkConfig, Timing};
 use harmonia_types::registry::PolicyConfig;
 use serde::{Serialize, Serializer};
 
-use crate::ftl::{FreeList, WearConfig};
+use crate::endurance::WearConfig;
+use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
 use crate::order::{Odometer, Order};
 use crate::shape::Shape;
@@ -446,6 +447,13 @@ impl SsdConfig {
                     "0 blocks are too few for `{}`, which may move a full block; at least 1 works",
                     self.gc.victim.policy
                 ),
+            );
+        }
+        if hard == 0 && self.wear.is_some() {
+            return fail(
+                "ssd.gc.hard_threshold",
+                "0 blocks leave collection no room to do without a block that wears out; at least 1 works"
+                    .into(),
             );
         }
         if self.ftl.open_blocks == 0 {

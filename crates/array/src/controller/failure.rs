@@ -100,7 +100,7 @@ pub(super) struct Failures<P: Probe> {
     pub last_write: Option<SimTime>,
     /// Rows that were being written when power was lost are yet to be seen to.
     pub is_dirty: bool,
-    /// What was lost because the array did not start any more.
+    /// What was lost because the array did not start any more, or with a member that nobody expected to fail.
     pub refused: LossCounters,
 }
 
@@ -287,6 +287,24 @@ impl<P: Probe, C: Payload> Array<P, C> {
             failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::ReadOnly });
         }
         self.fail(device, now)
+    }
+
+    /// An operation that belongs to its request directly is lost with its member, in an array that was built without faults. Of a
+    /// write to a mirror other copies are left; a read that is under way is not tried again.
+    #[cold]
+    pub(super) fn loses_direct(&mut self, request: u32, node: &Node, at: SimTime, blame: &Blame) {
+        let Node { operation, .. } = *node;
+        let is_copy = operation.operation != Operation::Read && !matches!(self.layout, Layout::Striped(_));
+        if let Some(failures) = self.failures.as_deref_mut().filter(|_| !is_copy) {
+            let range = (operation.offset, operation.length);
+            failures.refused.count_pages(operation.operation, range, self.page_size);
+        }
+        let (token, blame) = (0, *blame);
+        self.direct_is_done(
+            request,
+            node,
+            &SubCompletion { token, finish: at, blame, met_gc: false, is_parity: false },
+        );
     }
 
     /// The coordinator hears that a device is gone.

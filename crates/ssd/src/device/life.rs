@@ -15,7 +15,8 @@
 use harmonia_types::{Blame, Operation, SimTime};
 
 use super::{Device, DeviceFailure, SubCompletion, SubRefusal, SubRequest};
-use crate::ftl::{WearConfig, Worn};
+use crate::endurance::WearConfig;
+use crate::ftl::Worn;
 use crate::probe::Probe;
 
 /// What a drive knows of its end.

@@ -27,10 +27,11 @@ mod stored;
 mod unit;
 mod wear;
 mod within;
+mod worn;
 
 pub use free_list::FreeList;
 pub use mapping::Ftl;
 pub use state::{Tally, UnitState};
 pub use stored::Damaged;
 pub use unit::{Collected, Goal, Moved, OutOfBlocks, UnitMut};
-pub use wear::{WearConfig, Worn};
+pub use worn::Worn;

@@ -261,7 +261,7 @@ fn a_device_that_is_worn_out_only_serves_reads() {
         assert!(bench.find(token + 1).is_some());
         assert_eq!(bench.device.life().unwrap().failed_pages, failed + 4);
         bench.read(at, token + 2, 9, 1);
-        bench.known_at(at + 1_000 + 300 + LINK, token + 2, at + 1_000 + 300 + LINK, read_blame());
+        bench.known_at(at + 1_300, token + 2, at + 1_300 + LINK, read_blame());
         assert_eq!((bench.device.counters().programs, bench.device.counters().erases), (programs, erases));
         // An array has it tell of the failure.
         bench.device.set_at_end(AtEnd::Refuses);

@@ -29,11 +29,20 @@ fn worn(mut config: ArrayConfig, seed: u64) -> ArrayConfig {
     };
     // So many blocks of a unit can retire.
     let more = draw(&mut rng, 1, 3) as u32;
+    // Collection needs a block to do without one that wears out.
+    let has_none = config.members[0].ssd.gc.hard_threshold == Amount::Blocks(0);
+    let more = more + u32::from(has_none);
     let wears = |ssd: &mut SsdConfig| {
         ssd.wear = Some(wear.clone());
         ssd.geometry.blocks_per_plane += more;
         if let Amount::Blocks(reserved) = &mut ssd.ftl.reserved_blocks {
             *reserved += more;
+        }
+        let gc = &mut ssd.gc;
+        for threshold in [&mut gc.hard_threshold, &mut gc.soft_threshold, &mut gc.stop_threshold] {
+            if let Amount::Blocks(blocks) = threshold {
+                *blocks += u32::from(has_none);
+            }
         }
     };
     config.members.iter_mut().for_each(|member| wears(&mut member.ssd));
