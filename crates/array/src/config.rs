@@ -62,6 +62,14 @@ impl ArrayConfig {
         }
     }
 
+    /// Whether no member can fail: nothing is configured to befall one, and none can wear out whose data the array has elsewhere
+    /// as well. Without redundancy, a member that is worn out is no failure: it still serves reads.
+    pub fn is_faultless(&self) -> bool {
+        let wears = |member: &MemberConfig| member.ssd.wear.is_some();
+        let keeps_more = self.level.redundancy(self.devices) > 0;
+        self.faults.is_none() && !(keeps_more && self.members.iter().any(wears))
+    }
+
     /// How the array's bytes lie on its members: as many of each as the smallest has.
     pub fn layout(&self) -> Layout {
         let layout =

@@ -17,9 +17,15 @@ pub struct Rng {
 impl Rng {
     /// The stream of the component called `name` under the root `seed`. Streams of different names are independent.
     pub fn stream(seed: u64, name: &str) -> Self {
-        // FNV-1a, 128 bit, over seed and name: any change of either gives an unrelated state.
+        Rng::at(seed, name, &[])
+    }
+
+    /// The stream of one place of such a component, such as a block: numbers from it depend on nothing but seed, name and place.
+    pub fn at(seed: u64, name: &str, place: &[u64]) -> Self {
+        // FNV-1a, 128 bit, over seed, name and place: any change of one of them gives an unrelated state.
         let mut state: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
-        for byte in seed.to_le_bytes().into_iter().chain(name.bytes()) {
+        let place = place.iter().flat_map(|number| number.to_le_bytes());
+        for byte in seed.to_le_bytes().into_iter().chain(name.bytes()).chain(place) {
             state = (state ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013B);
         }
         let mut rng = Rng { pcg: Pcg64Mcg::from_seed(state.to_le_bytes()) };

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::flash_bytes::{Flash, FlashBytes};
 use crate::gc_waits::GcWaitsReport;
 use crate::inside::InsideReport;
+use crate::life::LifeReport;
 use crate::over_time::OverTimeReport;
 use crate::wear::Wear;
 
@@ -32,6 +33,9 @@ pub struct DeviceReport {
     pub plane_utilisation_in_gc: Option<f64>,
     /// Erase counts over the device's blocks. Unit: count.
     pub wear: Wear,
+    /// How far its life has come; absent where blocks last for ever.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub life: Option<LifeReport>,
     /// Data pages written to it, parity left out. Unit: pages.
     pub host_pages_written: u64,
     /// Pages read for the host. Unit: pages.
@@ -123,6 +127,7 @@ impl DeviceReport {
             write_amplification: flash.of_drive(),
             plane_utilisation_in_gc: utilisation([(counters, dies)]),
             wear,
+            life: None,
             host_pages_written: counters.host_pages_written(),
             host_pages_read: counters.host_pages_read,
             parity_pages_written: None,

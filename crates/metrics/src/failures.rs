@@ -79,6 +79,8 @@ pub struct FailureEvent {
 pub enum Happening {
     /// It failed.
     Failed,
+    /// It refused a write, because its blocks are worn out; it fails at the same moment.
+    ReadOnly,
     /// Its flash takes so many times as long from then on.
     Slow {
         /// Unit: ratio.
@@ -291,7 +293,7 @@ impl FailureRecorder {
                 self.open(device, Ailment::Rebuilding, at);
             }
             Happening::Rebuilt => self.close(device, Ailment::Rebuilding, at),
-            Happening::PowerLost { .. } | Happening::Resynced | Happening::Refused => {}
+            Happening::ReadOnly | Happening::PowerLost { .. } | Happening::Resynced | Happening::Refused => {}
             Happening::Slow { factor } => {
                 self.close(device, Ailment::Slow, at);
                 if factor > 1.0 {

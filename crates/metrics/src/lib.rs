@@ -38,6 +38,7 @@ mod interaction;
 mod interval;
 mod intervals;
 pub mod judgement;
+mod life;
 mod moments;
 mod observer;
 mod over_time;
@@ -69,6 +70,7 @@ pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus, figures_of, versus};
 pub use judgement::{Against, Winner, Winners};
+pub use life::LifeReport;
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
 pub use report::{

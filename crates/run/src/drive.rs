@@ -10,11 +10,13 @@ use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
     AilingSpan, CounterBatches, FailureRecorder, FailuresReport, GcOverlap, GcWaits, GcWaitsReport,
-    HostRecorder, Observer, OverTimeReport, WarmupGc, Wear,
+    HostRecorder, LifeReport, Observer, OverTimeReport, WarmupGc, Wear,
 };
-use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Completion, Counters, DeviceCounters, DeviceId, HostRequest, Operation, SimTime};
+use harmonia_ssd::{Device, Ftl};
+use harmonia_types::{
+    Completion, Counters, DeviceCounters, DeviceId, HostRequest, IoCause, Operation, SimTime,
+};
 use harmonia_workload::{ArrayGeometryForLoad, Limit, Load, SkewRest, TraceAccount, WorkloadConfig};
 
 use crate::clock::{Clock, Listener, TooLong};
@@ -48,6 +50,8 @@ pub(crate) struct Measured {
     /// Whether schedules take host operations along.
     pub pairs: Vec<bool>,
     pub wear: Vec<Wear>,
+    /// Where blocks wear out.
+    pub life: Vec<Option<LifeReport>>,
     pub over_time: Vec<OverTimeReport>,
     /// By device, who waited for it; for a spare they count as waiting for the member whose place it took.
     pub gc_waits: Vec<GcWaitsReport>,
@@ -201,7 +205,7 @@ impl Run<'_> {
             first_measured: u64::MAX,
             host: HostRecorder::new(),
             gc_waits: GcWaits::new(members.len()),
-            failures: (!scenario.array.faults.is_none()).then(Box::default),
+            failures: (!scenario.array.is_faultless()).then(Box::default),
             observer,
             last_finish: SimTime::ZERO,
         };
@@ -466,6 +470,7 @@ impl Meter<'_> {
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
             pairs: all.iter().map(|device| device.pairs()).collect(),
             wear: all.iter().map(|device| Wear::of(device.ftl().erase_counts().iter().copied())).collect(),
+            life: all.iter().map(|device| life(device)).collect(),
             over_time: all.iter().map(|device| device.probe().over_time(end)).collect(),
             gc_waits: this.gc_waits.report(),
             gc_share: window.gc.finish(end),
@@ -490,6 +495,27 @@ impl Meter<'_> {
             trace: source.trace(),
         })
     }
+}
+
+/// How far the life of a device has come, where its blocks wear out.
+fn life<P: Probe>(device: &Device<P>) -> Option<LifeReport> {
+    let life = device.life()?;
+    let (counters, page_size) = (device.counters(), device.page_size());
+    let written = counters.host_pages_written() + counters.programmed(IoCause::Parity);
+    let seconds = |at: SimTime| at.0 as f64 / 1e9;
+    Some(LifeReport {
+        erases_min: life.worn.erases_min.into(),
+        erases_mean: life.worn.erases_mean,
+        erases_max: life.worn.erases_max.into(),
+        retired_blocks: life.worn.retired_blocks,
+        available_spare: life.worn.available_spare,
+        used: life.worn.used,
+        host_bytes: written * page_size,
+        media_bytes: counters.data_pages_programmed() * page_size,
+        first_retired_s: life.first_retired.map(seconds),
+        read_only_s: life.read_only.map(seconds),
+        failed_pages: life.failed_pages,
+    })
 }
 
 /// What the user has written since the load began, warm-up included.

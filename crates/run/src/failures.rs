@@ -38,6 +38,7 @@ pub(crate) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
     for mishap in &array.mishaps()[recorder.events()..] {
         let what = match mishap.what {
             MishapKind::Failed => Happening::Failed,
+            MishapKind::ReadOnly => Happening::ReadOnly,
             MishapKind::Slow(factor) => Happening::Slow { factor },
             MishapKind::Replaced(by) => Happening::Replaced { by },
             MishapKind::StoodIn(spare) => Happening::StoodIn { spare },

@@ -35,7 +35,7 @@ use harmonia_array::{AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing
 use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
-use harmonia_ssd::{BeginsAt, FtlConfig, GcConfig, PolicyConfig};
+use harmonia_ssd::{BeginsAt, FreeList, FtlConfig, GcConfig, PolicyConfig};
 use harmonia_types::{Bytes, SimTime};
 use harmonia_workload::{Extent, Limit, Load, Next, WorkloadConfig};
 
@@ -382,9 +382,12 @@ fn ageing_key(scenario: &Scenario) -> String {
             priority: _,
             multi_plane: _,
             open_blocks: _,
+            free_list,
         } = &ssd.ftl;
+        // Said only where it is not as in all states of before.
+        let free_list = if *free_list == FreeList::Fifo { String::new() } else { format!(" {free_list:?}") };
         format!(
-            "{:?} {:?} {} {:?} {} {:?}",
+            "{:?} {:?} {} {:?} {} {:?}{free_list}",
             ssd.geometry,
             (reserved_blocks, allocation, allocation_unit, frontiers),
             ages_at(gc),

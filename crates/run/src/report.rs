@@ -40,7 +40,7 @@ pub(crate) fn build(
 ) -> Report {
     let scenario = &variant.scenario;
     let faults = &scenario.array.faults;
-    let spares = if faults.is_none() { &[][..] } else { &faults.spares };
+    let spares = if scenario.array.is_faultless() { &[][..] } else { &faults.spares };
     let members = || scenario.array.members.iter().chain(spares).chain(&faults.journal);
     let messages = measured.messages.values();
     let of_messages = messages.iter().map(|(counter, count)| (counter.name, *count as u64));
@@ -58,7 +58,12 @@ pub(crate) fn build(
         pairs,
         page_size: u64::from(member.ssd.geometry.page_size),
     });
-    let devices = measured.devices.iter().zip(measured.wear).zip(watched).zip(dies.clone());
+    let devices = measured
+        .devices
+        .iter()
+        .zip(measured.wear.into_iter().zip(measured.life))
+        .zip(watched)
+        .zip(dies.clone());
     let page_operations = measured.devices.iter().map(|device| {
         // Each page moved is read as well as programmed.
         let programs: u64 = device.programs.iter().sum();
@@ -123,17 +128,20 @@ pub(crate) fn build(
         devices: devices
             .zip(events)
             .zip(0..)
-            .map(|(((((counters, wear), (over_time, gc_waits)), dies), gc_events), index)| DeviceReport {
-                gc_events,
-                parity_pages_written: has_shares.then(|| counters.programmed(IoCause::Parity)),
-                over_time,
-                // Who goes by it is told how good it is.
-                gc_estimate: is_gone_by.then(|| GcEstimateReport::of(counters)).flatten(),
-                gc_waits,
-                spare: index >= scenario.array.devices,
-                in_place_of: place_taken_by(index),
-                journal: faults.journal.is_some() && usize::from(index) + 1 == count,
-                ..DeviceReport::new(counters, wear, dies)
+            .map(|(((((counters, (wear, life)), (over_time, gc_waits)), dies), gc_events), index)| {
+                DeviceReport {
+                    life,
+                    gc_events,
+                    parity_pages_written: has_shares.then(|| counters.programmed(IoCause::Parity)),
+                    over_time,
+                    // Who goes by it is told how good it is.
+                    gc_estimate: is_gone_by.then(|| GcEstimateReport::of(counters)).flatten(),
+                    gc_waits,
+                    spare: index >= scenario.array.devices,
+                    in_place_of: place_taken_by(index),
+                    journal: faults.journal.is_some() && usize::from(index) + 1 == count,
+                    ..DeviceReport::new(counters, wear, dies)
+                }
             })
             .collect(),
         precondition: PreconditionReport {

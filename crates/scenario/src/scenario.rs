@@ -394,9 +394,9 @@ fn precondition(root: &Section<'_>) -> Parsed<Precondition> {
 /// Behind a warm-up of another policy members come to rest: what befalls them before and after would not fit together.
 fn may_rest(root: &Section<'_>, precondition: Precondition, array: &ArrayConfig) -> Parsed<()> {
     match root.child("precondition")?.named("warmup_policy") {
-        Some(field) if precondition.warmup_policy == WarmupPolicy::Local && !array.faults.is_none() => {
-            let problem = "does not go with failures, replacements, losses of power, scrubbing, a log or a bitmap: \
-                           their times count from before the warm-up";
+        Some(field) if precondition.warmup_policy == WarmupPolicy::Local && !array.is_faultless() => {
+            let problem = "does not go with failures, replacements, losses of power, scrubbing, a log, a bitmap or \
+                           members that wear out: what befalls members counts from before the warm-up";
             Err(field.fault_allowing(problem, "\"own\" beside them"))
         }
         _ => Ok(()),

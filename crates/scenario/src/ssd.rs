@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use harmonia_flash::Commands;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_ssd::{Infeasible, PolicyConfig, Shape, SsdConfig};
+use harmonia_ssd::{Infeasible, PolicyConfig, Shape, SsdConfig, WearConfig};
 use harmonia_types::{SimDuration, registry};
 
 use crate::error::{Fault, Parsed, printable};
@@ -112,7 +112,7 @@ impl Draft {
             self.preset(&field)?;
         }
         self.note_table(section);
-        let tables = ["ssd.geometry", "ssd.timing", "ssd.link", "ssd.ftl", "ssd.gc"];
+        let tables = ["ssd.geometry", "ssd.timing", "ssd.link", "ssd.ftl", "ssd.gc", "ssd.wear"];
         tables.into_iter().try_for_each(|table| self.lay(&section.child(table)?))
     }
 
@@ -135,6 +135,17 @@ impl Draft {
     fn lay(&mut self, table: &Section<'_>) -> Parsed<()> {
         self.note_table(table);
         held::lay(&KEYS, self, table)
+    }
+
+    /// A key of wear that says something of blocks which wear out.
+    pub fn wear(&mut self, field: &Field<'_>, set: impl FnOnce(&mut WearConfig)) -> Parsed<()> {
+        let Some(wear) = &mut self.config.wear else {
+            let problem = "says how blocks wear out, but nothing says how long they last";
+            return Err(field.fault_allowing(problem, "ssd.wear.endurance beside it, such as 3000 erases"));
+        };
+        set(wear);
+        self.note(field);
+        Ok(())
     }
 
     /// One time for every kind of command, or each kind apart.
@@ -322,9 +333,10 @@ fn rivals(key: &str) -> &'static [&'static str] {
             "ssd.gc.begins_at",
             "ssd.gc.hard_threshold",
             "ssd.ftl.frontiers",
+            "ssd.wear.endurance",
         ],
         "ssd.gc.soft_threshold" | "ssd.gc.stop_threshold" => &["ssd.gc.hard_threshold"],
-        "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim"],
+        "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim", "ssd.wear.endurance"],
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
         "ssd.gc.destination" => &["ssd.ftl.allocation"],
         "ssd.ftl.allocation" => &["ssd.ftl.allocation_unit"],

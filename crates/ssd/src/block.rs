@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! bit 15 14 13 | 12 ........ 0
-//!     0  state | valid pages        closed = 00: a closed block's entry is its valid count
+//!     state    | valid pages        closed = 000: a closed block's entry is its valid count
 //! ```
 //!
 //! Over every 64 blocks stands the key of the best of them by (valid pages, erases, index), so greedy finds its victim
@@ -89,6 +89,8 @@ pub enum BlockState {
     Collecting = 2,
     /// Erased.
     Free = 3,
+    /// Worn out: it is not used any more.
+    Retired = 4,
 }
 
 /// Packs a block's state and valid count.
@@ -104,8 +106,18 @@ pub const fn state_of(entry: u16) -> BlockState {
         0 => BlockState::Closed,
         1 => BlockState::Open,
         2 => BlockState::Collecting,
-        _ => BlockState::Free,
+        3 => BlockState::Free,
+        _ => BlockState::Retired,
     }
+}
+
+/// What has become of a block that was erased.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Erased {
+    /// It is free again.
+    Free,
+    /// It has reached its endurance and is not used any more.
+    Retired,
 }
 
 /// The valid count in a packed entry.

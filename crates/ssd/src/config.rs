@@ -10,6 +10,8 @@ use harmonia_flash::{Geometry, LinkConfig, Timing};
 use harmonia_types::registry::PolicyConfig;
 use serde::{Serialize, Serializer};
 
+use crate::endurance::WearConfig;
+use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
 use crate::order::{Odometer, Order};
 use crate::shape::Shape;
@@ -29,6 +31,9 @@ pub struct SsdConfig {
     pub ftl: FtlConfig,
     /// `[ssd.gc]`
     pub gc: GcConfig,
+    /// `[ssd.wear]`; without it blocks last for ever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wear: Option<WearConfig>,
 }
 
 impl SsdConfig {
@@ -41,6 +46,7 @@ impl SsdConfig {
             link: flash.link.clone(),
             ftl: FtlConfig::default(),
             gc: GcConfig::default(),
+            wear: None,
         }
     }
 }
@@ -62,6 +68,9 @@ pub struct FtlConfig {
     pub multi_plane: bool,
     /// Blocks an allocation unit may have open at once, where a schedule opens a new one at the start of collection.
     pub open_blocks: u32,
+    /// Which free block is opened next.
+    #[serde(skip_serializing_if = "FreeList::is_fifo")]
+    pub free_list: FreeList,
 }
 
 /// Dies own their blocks, pages are placed by their numbers, one frontier, 15% of blocks in reserve.
@@ -75,6 +84,7 @@ impl Default for FtlConfig {
             priority: Priority::Fifo,
             multi_plane: false,
             open_blocks: 2,
+            free_list: FreeList::Fifo,
         }
     }
 }
@@ -439,6 +449,13 @@ impl SsdConfig {
                 ),
             );
         }
+        if hard == 0 && self.wear.is_some() {
+            return fail(
+                "ssd.gc.hard_threshold",
+                "0 blocks leave collection no room to do without a block that wears out; at least 1 works"
+                    .into(),
+            );
+        }
         if self.ftl.open_blocks == 0 {
             return fail("ssd.ftl.open_blocks", "must be at least 1: writes need a block".into());
         }
@@ -475,6 +492,20 @@ impl SsdConfig {
             };
             return fail("ssd.ftl.reserved_blocks", why);
         }
+        if let Some(wear) = &self.wear
+            && reserved == needed
+        {
+            let percent = (f64::from(needed + 1) / f64::from(blocks) * 1000.0).ceil() / 10.0;
+            return fail(
+                "ssd.ftl.reserved_blocks",
+                format!(
+                    "{reserved} spare blocks per allocation unit are all needed for collection, so none may wear out \
+                     (endurance = {}); at least {} spare blocks ({percent}%) would work",
+                    wear.endurance,
+                    needed + 1
+                ),
+            );
+        }
         let data_pages = g.data_pages_per_block();
         let unit_pages = u64::from(blocks - reserved) * u64::from(data_pages);
         let logical = unit_pages * dies * u64::from(units_per_die);
@@ -507,6 +538,7 @@ impl SsdConfig {
             planes_per_unit,
             blocks_per_unit: blocks,
             reserved_blocks: reserved,
+            may_retire: reserved - needed,
             data_pages,
             summary_pages: g.summary_pages,
             page_bits,

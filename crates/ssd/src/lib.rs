@@ -11,6 +11,7 @@ pub mod compiled;
 mod config;
 mod device;
 mod die;
+mod endurance;
 mod ftl;
 pub mod gc;
 pub mod interface;
@@ -25,10 +26,11 @@ pub use config::{
     Infeasible, Priority, SsdConfig, Trigger,
 };
 pub use device::{
-    Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, Room, SubCompletion,
-    SubRefusal, SubRequest,
+    AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,
+    SubCompletion, SubRefusal, SubRequest,
 };
-pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
+pub use endurance::WearConfig;
+pub use ftl::{Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState, Worn};
 pub use harmonia_types::registry::PolicyConfig;
 pub use order::{Order, Part};
 pub use shape::Shape;

@@ -17,6 +17,8 @@ pub struct Shape {
     pub blocks_per_unit: u32,
     /// Blocks of a unit kept back from the logical space.
     pub reserved_blocks: u32,
+    /// Of these, blocks that a unit can do without: it still has what collection needs.
+    pub may_retire: u32,
     /// Data pages of a block.
     pub data_pages: u32,
     /// Programs that closing a block costs besides its data.

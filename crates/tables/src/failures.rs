@@ -80,6 +80,7 @@ fn events(failures: &FailuresReport) -> Option<String> {
         let (ssd, at) = (event.device.unwrap_or_default(), format!("{:.3} s", event.at_s));
         match event.what {
             Happening::Failed => format!("SSD {ssd} failed at {at}"),
+            Happening::ReadOnly => format!("SSD {ssd} was worn out and refused a write at {at}"),
             Happening::Slow { factor } if factor > 1.0 => {
                 format!("SSD {ssd} took {factor} times as long from {at} on")
             }

@@ -23,8 +23,9 @@
 //!
 //! Source: Linux md, Documentation/admin-guide/md (`replacement`) and `drivers/md/raid5.c` (`R5_NeedReplace`): writes go to both, and what is read
 //! for the copy is read from the member. Leaves out: reads from the spare where it is complete, as md does them; a spare that
-//! fails while it is written.
+//! fails while it is written. A spare whose blocks wear out meanwhile becomes read-only when it has taken the place.
 
+use harmonia_ssd::AtEnd;
 use harmonia_ssd::interface::Notice;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, Operation, Phase, SimTime};
@@ -197,6 +198,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             what: MishapKind::Replaced(failures.numbers[index]),
         });
         self.members.devices.swap(index, slot);
+        self.members.devices[index].set_at_end(AtEnd::Refuses);
         self.members.outstanding.swap(index, slot);
         self.coupled.swap(index, slot);
         self.nodes.exchange(index, slot);

@@ -10,16 +10,20 @@
 //! nothing of the old member is on its way any more but the ends of windows that it was given in advance. On a layout with
 //! distributed spares other members stand in for it after the same time (`stand_ins`), and no device comes. Devices keep the numbers they were made with, spares behind the members.
 //!
+//! A member that has become read-only, because its blocks are worn out, fails with the first write that it refuses. Until then it
+//! serves reads. An array without redundancy keeps such a member: its reads are still answered.
+//!
 //! An unreadable page is found when it is read. It is read in another way, as if the member were missing, and written anew
 //! behind the request's back, from the others.
 //!
 //! Source: Linux md, `drivers/md/md.c` (spares, `md_error`) and raid5.c (`raid5_end_read_request`: a page that cannot be read is
-//! rebuilt and rewritten). Leaves out: md's limit of read errors after which a member is failed, and bad-block lists.
+//! rebuilt and rewritten; `raid5_end_write_request`: a write that fails fails the member). Leaves out: md's limit of read errors
+//! after which a member is failed, bad-block lists, and that RAID-1 keeps its last member whatever happens.
 
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{Device, SubCompletion};
-use harmonia_types::{Bytes, Counters, DeviceId, Operation, SimTime};
+use harmonia_ssd::{AtEnd, Device, SubCompletion};
+use harmonia_types::{Blame, Bytes, Counters, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
 use super::copying::Copying;
@@ -52,6 +56,8 @@ pub struct Mishap {
 pub enum MishapKind {
     /// It failed.
     Failed,
+    /// It refused a write, because its blocks are worn out. It fails at the same moment.
+    ReadOnly,
     /// It takes so many times as long.
     Slow(f64),
     /// A spare took its place: the number it was made with.
@@ -94,7 +100,7 @@ pub(super) struct Failures<P: Probe> {
     pub last_write: Option<SimTime>,
     /// Rows that were being written when power was lost are yet to be seen to.
     pub is_dirty: bool,
-    /// What was lost because the array did not start any more.
+    /// What was lost because the array did not start any more, or with a member that nobody expected to fail.
     pub refused: LossCounters,
 }
 
@@ -225,12 +231,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ///
     /// # Errors
     /// If a member runs out of free blocks.
-    ///
-    /// # Panics
-    /// If the array was built without faults.
     #[cold]
     pub fn fail(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let failures = self.failures.as_deref_mut().expect("an array that was built with faults");
+        let members = self.members.delivered.len();
+        let failures = self
+            .failures
+            .get_or_insert_with(|| Box::new(Failures::new(&Faults::default(), members, Vec::new())));
         let index = device.index();
         if self.members.access[index] == Access::Failed {
             return Ok(());
@@ -258,6 +264,47 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.agenda.push(now + self.message_latency * 2 + delay, Message::Replace(device));
         }
         Ok(())
+    }
+
+    /// The member that has refused a write, because it is read-only, fails. Its place may have been taken at the same moment.
+    #[cold]
+    pub(super) fn write_failed(&mut self, token: u64, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(node) = self.nodes.place(token).map(|place| *self.nodes.get(place)) else { return Ok(()) };
+        let slot = usize::from(node.slot);
+        if slot >= self.members.delivered.len() {
+            // Its device has retired: its successor has been given the same, and nobody waits for this one.
+            let at = now.max(self.latest);
+            let done =
+                SubCompletion { token, finish: at, blame: Blame::default(), met_gc: false, is_parity: false };
+            return self.node_done(&done);
+        }
+        let device = DeviceId(slot as u16);
+        let has_failed = self.members.access[slot] == Access::Failed;
+        if has_failed || self.members.devices[slot].read_only_since().is_none() {
+            return Ok(());
+        }
+        if let Some(failures) = self.failures.as_deref_mut() {
+            failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::ReadOnly });
+        }
+        self.fail(device, now)
+    }
+
+    /// An operation that belongs to its request directly is lost with its member, in an array that was built without faults. Of a
+    /// write to a mirror other copies are left; a read that is under way is not tried again.
+    #[cold]
+    pub(super) fn loses_direct(&mut self, request: u32, node: &Node, at: SimTime, blame: &Blame) {
+        let Node { operation, .. } = *node;
+        let is_copy = operation.operation != Operation::Read && !matches!(self.layout, Layout::Striped(_));
+        if let Some(failures) = self.failures.as_deref_mut().filter(|_| !is_copy) {
+            let range = (operation.offset, operation.length);
+            failures.refused.count_pages(operation.operation, range, self.page_size);
+        }
+        let (token, blame) = (0, *blame);
+        self.direct_is_done(
+            request,
+            node,
+            &SubCompletion { token, finish: at, blame, met_gc: false, is_parity: false },
+        );
     }
 
     /// The coordinator hears that a device is gone.
@@ -318,6 +365,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.set_condition(device, Condition::Partial(0));
         self.set_access(device, Access::Open);
         self.members.devices[index].stop_at_completions();
+        self.members.devices[index].set_at_end(AtEnd::Refuses);
         self.collect_from(index)?;
         self.consult(now, &Event::Replacement(device));
         self.begin_rebuild(device, now)

@@ -55,12 +55,14 @@ impl Lookahead {
             degraded_writes: _,
             // Only rows with parity have entries.
             stripe_cache: _,
-            // Of devices only their queues matter, which `Depth` knows, and of the journal and spares with them.
+            // Of devices only their queues matter, which `Depth` knows, and of the journal and spares with them; and whether they
+            // wear out.
             members: _,
             queue_depth: _,
             link_bandwidth,
             knowledge,
-            faults,
+            // What befalls members, and whether they wear out, `is_faultless` knows.
+            faults: _,
             // The policy says itself what it hears and does. Messages take no time from members that run ahead: see `horizon`.
             coordination: _,
         } = config;
@@ -82,7 +84,7 @@ impl Lookahead {
             hears_members,
             may_reserve: hears_members && !coordinator.only_directs(),
             shares: matches!(reads, Reads::Hedge(_)) || Depth::is_limited(config) || link_bandwidth.is_some(),
-            fails: !faults.is_none(),
+            fails: !config.is_faultless(),
             keeps: nvram > 0,
         }
     }

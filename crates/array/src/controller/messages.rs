@@ -28,6 +28,8 @@ pub(super) enum Message {
     NextStep(u32),
     /// All operations of a transaction are done.
     End(u32),
+    /// A member that has become read-only did not take the write with this token.
+    WriteFailed(u64),
     /// A reserved or failed member did not take the operation with this token.
     Refused(u64, Refusal),
     /// The operation with this token was answered from NVRAM.
@@ -184,6 +186,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Timer(number) => self.consult(now, &Event::Timer(number)),
             Message::NextStep(transaction) => self.next_step(transaction, now)?,
             Message::End(transaction) => self.end(transaction, now)?,
+            Message::WriteFailed(token) => self.write_failed(token, now)?,
             Message::Refused(token, refusal) => {
                 // What has been answered otherwise at this moment is not refused any more.
                 if let Some(node) = self.nodes.take(token).filter(|node| !node.is_outrun()) {

@@ -67,7 +67,7 @@ use std::collections::{BTreeSet, VecDeque};
 use harmonia_engine::{EventQueue, SlotQueue};
 use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
-use harmonia_ssd::{Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
+use harmonia_ssd::{AtEnd, Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
 use harmonia_types::{
     BitmapCounters, Bytes, CacheCounters, Completion, Deadlines, DeviceId, LogCounters, NvramCounters,
     ReadCounters, RedundancyCounters, SimDuration, SimTime, WallClock,
@@ -357,7 +357,7 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
     Dodge {
         reads: coordinator.reads().unwrap_or(config.knowledge.reads),
         parks: config.knowledge.nvram > 0,
-        may_fail: !config.faults.is_none(),
+        may_fail: !config.is_faultless(),
         degraded_writes: config.degraded_writes,
         page_read: config.members.first().map_or(SimDuration::ZERO, page_read),
         free_stripes: if coordinator.displaces() { config.knowledge.free_stripes } else { 0 },
@@ -429,6 +429,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 // What is made of one may concern this device the moment after.
                 device.stop_at_completions();
             }
+            if let Some(wear) = &member.ssd.wear {
+                device.wear_out(wear, faults.seed, index as u16);
+            }
+            if index >= config.members.len() {
+                // A spare is worn out when it is a member, a journal never.
+                device.set_at_end(AtEnd::Takes);
+            } else if config.level.redundancy(config.devices) > 0 {
+                device.set_at_end(AtEnd::Refuses);
+            }
             devices.push(device);
         }
         planner.begins_with(&|member, byte| {
@@ -437,7 +446,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         });
         let mut spares = devices.split_off(config.members.len());
         let journal = journal.and_then(|_| spares.pop());
-        let failures = (!faults.is_none()).then(|| Box::new(Failures::new(faults, devices.len(), spares)));
+        let failures =
+            (!config.is_faultless()).then(|| Box::new(Failures::new(faults, devices.len(), spares)));
         devices.extend(journal);
         let background =
             failures.is_some().then(|| Box::new(Background::new(faults.rebuild, layout.member_bytes())));

@@ -259,9 +259,18 @@ impl Running {
 impl LossCounters {
     /// Counts the pages of a request that an array does not answer with data.
     fn count(&mut self, request: &HostRequest, page: Bytes) {
-        let end = request.offset + request.length;
-        let pages = end.div_ceil(page) - request.offset / page;
-        match request.operation {
+        self.count_pages(request.operation, (request.offset, request.length), page);
+    }
+
+    /// The same of a part of one: first byte and length.
+    pub(super) fn count_pages(
+        &mut self,
+        operation: Operation,
+        (offset, length): (Bytes, Bytes),
+        page: Bytes,
+    ) {
+        let pages = (offset + length).div_ceil(page) - offset / page;
+        match operation {
             Operation::Read => self.unread_pages += pages,
             Operation::Write | Operation::Trim => self.unwritten_pages += pages,
             Operation::Flush => {}

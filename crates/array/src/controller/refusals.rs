@@ -32,6 +32,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(place) = self.nodes.place(refusal.token) else { return Ok(()) };
         self.latest = self.latest.max(refusal.at);
         let node = self.nodes.get_mut(place);
+        let is_read_only = self.members.devices[usize::from(node.slot)].read_only_since().is_some();
+        if is_read_only && node.operation.operation != Operation::Read {
+            // What becomes of it is said when its member has failed: then it is refused as all that the member has.
+            self.agenda.push(refusal.at, Message::WriteFailed(refusal.token));
+            return Ok(());
+        }
         let (first, size) = (node.operation.offset / self.page_size, self.page_size);
         let (start, end) = (node.operation.offset, node.operation.offset + node.operation.length);
         let pages = end.div_ceil(size) - first;

@@ -611,7 +611,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if is_later {
             self.nodes.before(node.before).finish
         } else {
-            self.transactions[node.transaction()].before.finish
+            match node.parent {
+                Parent::Transaction(handle) => self.transactions[handle].before.finish,
+                Parent::Request(request) => self.requests[request].request.arrival,
+            }
         }
     }
 
@@ -660,7 +663,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 payload.refused(owner, &node.planned(), token);
             });
         }
-        let handle = node.transaction();
+        let handle = match node.parent {
+            Parent::Transaction(handle) => handle,
+            Parent::Request(request) => {
+                self.patch = patch;
+                self.loses_direct(request, &node, at, blame);
+                return Ok(());
+            }
+        };
         let purpose = self.transactions[handle].purpose;
         if self.is_log(&node.operation) || purpose == Purpose::Marks {
             self.patch = patch;

@@ -152,21 +152,26 @@ impl ParityPlanner {
     /// With a rule for members that collect or may fail.
     #[must_use]
     pub fn dodging(self, dodge: Dodge) -> Self {
-        let around = (dodge.reads != Reads::Wait || dodge.may_fail).then(|| {
-            Box::new(Around::new(Rule {
-                avoid: match dodge.reads {
-                    Reads::Wait => None,
-                    Reads::Avoid(avoid) => Some(avoid),
-                    Reads::Hedge(_) => Some(Avoid::default()),
-                },
-                races: matches!(dodge.reads, Reads::Hedge(_)),
-                most: usize::from(self.parities),
-                page: self.page,
-                row: self.row,
-                page_read: dodge.page_read,
-            }))
-        });
-        ParityPlanner { dodge, around, ..self }
+        let goes_around = dodge.reads != Reads::Wait || dodge.may_fail;
+        let planner = ParityPlanner { dodge, ..self };
+        let around = goes_around.then(|| planner.new_around());
+        ParityPlanner { around, ..planner }
+    }
+
+    /// What plans reads around members.
+    fn new_around(&self) -> Box<Around> {
+        Box::new(Around::new(Rule {
+            avoid: match self.dodge.reads {
+                Reads::Wait => None,
+                Reads::Avoid(avoid) => Some(avoid),
+                Reads::Hedge(_) => Some(Avoid::default()),
+            },
+            races: matches!(self.dodge.reads, Reads::Hedge(_)),
+            most: usize::from(self.parities),
+            page: self.page,
+            row: self.row,
+            page_read: self.dodge.page_read,
+        }))
     }
 
     /// Cuts a logical range that is read into transactions: one that locks nothing, or, if a member that it needs collects or is
@@ -227,9 +232,11 @@ impl ParityPlanner {
         plan: &mut Plan,
     ) {
         let Transaction { units: (first, last), member, tag, .. } = *transaction;
-        let Some(around) = &mut self.around else {
-            unreachable!("only a read that avoids members does this")
-        };
+        if self.around.is_none() {
+            // A member has failed, which nobody expected of this array.
+            self.around = Some(self.new_around());
+        }
+        let Some(around) = &mut self.around else { unreachable!("made just now") };
         let wanted = match member {
             Some(member) => Wanted::Member(member),
             None => Wanted::Units(first, last),

@@ -26,4 +26,5 @@ mod sit_out;
 mod stored;
 mod stripe_cache;
 mod transactions;
+mod wear;
 mod wide;

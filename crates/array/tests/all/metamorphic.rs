@@ -97,6 +97,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             concurrency: PolicyConfig::named(concurrency),
             ..GcConfig::default()
         },
+        wear: None,
     }
 }
 

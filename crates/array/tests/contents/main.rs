@@ -38,6 +38,7 @@ use torture::content::{Content, Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
 use torture::log::{Logged, run_logged, run_marked};
 use torture::scenario::{DECLUSTERED, levels};
+use torture::wear::run_worn;
 
 /// Requests of a history: a few times what its devices hold.
 const REQUESTS: u64 = 150;
@@ -218,6 +219,29 @@ fn contents_outlive_members_that_fail() {
             ("histories in which nothing was lost", sum.without_loss, 40),
         ],
     );
+}
+
+/// Members become read-only at any moment, on every level with redundancy: a member that refuses a write fails, spares take its
+/// place, and what the others hold is right. Planted: a write that a read-only member refuses, and that counts as done.
+#[test]
+fn contents_outlive_members_that_wear_out() {
+    let history =
+        |seed| Options { seed, requests: REQUESTS, locks: Locks::Always, faults: true, power: false };
+    let seeds = (0..60).chain(DECLUSTERED..DECLUSTERED + 15);
+    let sum = sum(seeds.filter_map(|seed| run_worn::<Tag>(history(seed))));
+    eprintln!("{sum:#?}");
+    assert_exceed(
+        &sum,
+        &[
+            ("members that wore out", sum.worn_out, 60),
+            ("replacements", sum.replacements, 20),
+            ("members rebuilt", sum.rebuilds, 10),
+            ("pages read without members that are gone", sum.rebuilt_for_losses, 600),
+            ("histories in which nothing was lost", sum.without_loss, 10),
+        ],
+    );
+    assert_eq!(sum.worn_out, sum.failures, "nothing else makes members fail");
+    assert!(sum.levels.len() > 15, "{:?}", sum.levels);
 }
 
 #[test]

@@ -163,6 +163,10 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("priority = \"{}\"", inside.pick(&["fifo", "reads-first"])));
     put(format_args!("multi_plane = {}", inside.0.chance(0.5)));
     put(format_args!("open_blocks = {}", 1 + inside.0.below(4)));
+    let mut lists = Draw(Rng::stream(seed, "swarm/free-list"));
+    if lists.0.chance(0.3) {
+        put(format_args!("free_list = \"least-worn\""));
+    }
     put(format_args!("allocation_unit = \"{}\"", if by_plane { "plane" } else { "die" }));
     put(format_args!("frontiers = \"{}\"", if separate { "separate" } else { "shared" }));
     let domain = if by_plane || planes == 1 {
@@ -193,6 +197,17 @@ fn generate(seed: u64) -> Generated {
         "[ssd.gc.concurrency]\n{}",
         concurrency(&mut Draw(Rng::stream(seed, "swarm/channels")), channels)
     ));
+    let mut wears = Draw(Rng::stream(seed, "swarm/wear"));
+    let needed =
+        stop.max(if begins == "soft" { soft } else { hard }) + 2 + u64::from(separate) + u64::from(dynamic);
+    let can_wear = hard > 0 && reserved > needed && wears.0.chance(0.25);
+    if can_wear {
+        put(format_args!("[ssd.wear]\nendurance = {}", wears.pick(&["1", "2", "4", "10", "20"])));
+        put(format_args!("spread = \"{}\"", wears.pick(&["0%", "10%", "30%"])));
+        put(format_args!("drive_spread = \"{}\"", wears.pick(&["0%", "3%", "30%"])));
+        put(format_args!("end_at_spare = \"{}\"", wears.pick(&["0%", "50%", "100%"])));
+        put(format_args!("used = \"{}\"", wears.pick(&["0%", "0%", "50%", "100%"])));
+    }
     let keys = level(&mut levels, layout.level());
     let has_cache = keys.contains("stripe_cache = ") && !keys.contains("stripe_cache = 0");
     put(format_args!("[array]\ndevices = {devices}\nstripe_unit = \"{stripe}B\"\n{keys}"));
@@ -292,7 +307,8 @@ fn generate(seed: u64) -> Generated {
     let overwrite = if d.0.chance(0.3) { 0.0 } else { 3.0 * d.share() };
     let (fill, overwrite) = if deletes.0.chance(0.2) { (0.0, 0.0) } else { (fill, overwrite) };
     put(format_args!("[precondition]\nfill = {fill}\noverwrite = {overwrite}"));
-    if warms.0.chance(0.2) {
+    // Members that may fail do not come to rest behind a warm-up.
+    if warms.0.chance(0.2) && !(can_wear && is_redundant) {
         put(format_args!("warmup_policy = \"local\""));
     }
     let requests = d.range(20, 300);

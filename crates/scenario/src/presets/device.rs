@@ -2,8 +2,8 @@
 
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
-    PolicyConfig, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
+    GcConfig, PolicyConfig, Priority, SsdConfig, Trigger,
 };
 
 /// One device; its hardware has the same name.
@@ -391,6 +391,7 @@ impl DevicePreset {
                 multi_plane: self.multi_plane,
                 // HPDC 2018, 4.2: one more active block for each plane.
                 open_blocks: 2,
+                free_list: FreeList::Fifo,
             },
             gc: GcConfig {
                 domain: self.domain,
@@ -405,6 +406,7 @@ impl DevicePreset {
                 destination: Destination::Unit,
                 concurrency: PolicyConfig::named("unlimited"),
             },
+            wear: None,
         }
     }
 

@@ -67,7 +67,7 @@ fn array(scenario: &Scenario) -> Shown {
     let array = &scenario.array;
     let ArrayConfig { devices, level, degraded_writes, knowledge, faults, coordination, .. } = array;
     let (has_parity, cache) = (level.parities() > 0, array.stripe_cache);
-    let may_degrade = !faults.is_none() || *degraded_writes != DegradedWrites::default();
+    let may_degrade = !array.is_faultless() || *degraded_writes != DegradedWrites::default();
     let (name, layout) = match level {
         Level::Draid(_) => (level.to_string(), None),
         level => (level.name().to_owned(), level.placement()),

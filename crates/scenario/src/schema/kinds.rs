@@ -309,6 +309,25 @@ pub(super) fn rate(example: &str) -> Kind<Bytes> {
     Kind::new(Form::Rate, words, read, move |value| Some(shown(*value).into()))
 }
 
+/// A share in percent, from `least` to `most`, both as fractions of 1.
+pub(super) fn share(least: f64, most: f64) -> Kind<f64> {
+    // Rounded to what anybody writes, so that 0.07 is shown as 7%.
+    let percent = |share: f64| format!("{}%", (share * 1e12).round() / 1e10);
+    let words = format!("a share such as \"10%\", {} to {}", percent(least), percent(most));
+    let read = move |field: &Field<'_>| {
+        let number =
+            field.node.value.text().and_then(|text| text.trim().strip_suffix('%')).map(str::trim_end);
+        let Some(number) = number else { return Err(unlike(field, "a share")) };
+        let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        match number.parse::<f64>().map(|percent| percent / 100.0) {
+            Ok(share) if plain && (least..=most).contains(&share) => Ok(share),
+            Ok(_) if plain => Err(field.fault("is out of range")),
+            _ => Err(field.fault("is not a share")),
+        }
+    };
+    Kind::new(Form::Share, words, read, move |share| Some(percent(*share).into()))
+}
+
 /// A number of blocks, or a share of them.
 pub(super) fn amount() -> Kind<Amount> {
     amounts(false)

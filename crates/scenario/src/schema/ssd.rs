@@ -4,15 +4,15 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, BeginsAt, Destination, Domain, Frontiers, Order, PolicyConfig, Priority,
-    SsdConfig, Trigger,
+    Allocation, AllocationUnit, BeginsAt, Destination, Domain, FreeList, Frontiers, Order, PolicyConfig,
+    Priority, SsdConfig, Trigger, WearConfig,
 };
 use harmonia_types::{SimDuration, units};
 
 use super::held::{Draft as _, Held, Place, at, by};
 use super::kinds::{
     Kind, amount, choice, count, device_preset, flag, is_list, meant, opened, policy, positive_time, rate,
-    size, threshold, time,
+    share, size, threshold, time,
 };
 use super::{Form, Key};
 use crate::error::Parsed;
@@ -223,6 +223,9 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "whether host reads and programs of sibling planes with the same page offset share a multi-plane command" },
     at! { "ssd.ftl.open_blocks", ftl.open_blocks, count(1, 64), "2",
         "partly written blocks that a unit may have, for schedules that open one when they collect" },
+    at! { "ssd.ftl.free_list", ftl.free_list, choice(FreeList::REGISTRY).quiet(), "fifo",
+        "which free block is opened next. fifo: the one that was erased first; least-worn: the one with the fewest erases, which \
+         is dynamic wear levelling" },
     at! { "ssd.gc.domain", gc.domain,
         choice(DOMAINS).saying("\"die\", \"device\", \"channel\" or \"plane\" (where planes own their blocks)"), PRESET,
         "what collects together" },
@@ -261,4 +264,31 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "how many channels may collect at once" },
     by! { "ssd.gc.concurrency.policy", opened(Form::Policy, "the name of a policy"), elsewhere, |_, _| None, PRESET,
         "concurrency policy" },
+    by! { "ssd.wear.endurance", count(1, 10_000_000),
+        |draft, endurance, _, field| {
+            draft.config().wear.get_or_insert_with(|| WearConfig::of(endurance)).endurance = endurance;
+            draft.note(field);
+            Ok(())
+        },
+        |key, ssd| key.show(&ssd.wear.as_ref()?.endurance), "none",
+        "erases that a block lasts, the mean of all blocks (program/erase cycles); a block that has had its own number of \
+         erases is not used any more. Without it blocks last for ever" },
+    by! { "ssd.wear.spread", share(0.0, 0.5), |draft, share, _, field| draft.wear(field, |wear| wear.spread = share),
+        |key, ssd| key.show(&ssd.wear.as_ref()?.spread), "10%",
+        "standard deviation of the endurance between blocks of a drive; an assumption, because no published measurement was \
+         found" },
+    by! { "ssd.wear.drive_spread", share(0.0, 0.5),
+        |draft, share, _, field| draft.wear(field, |wear| wear.drive_spread = share),
+        |key, ssd| key.show(&ssd.wear.as_ref()?.drive_spread), "3%",
+        "standard deviation of the mean endurance between drives; an assumption as well. With 0% all drives of an array wear \
+         out almost together" },
+    by! { "ssd.wear.end_at_spare", share(0.0, 1.0),
+        |draft, share, _, field| draft.wear(field, |wear| wear.end_at_spare = share),
+        |key, ssd| key.show(&ssd.wear.as_ref()?.end_at_spare), "50%",
+        "share of the spare blocks of an allocation unit: when a unit has lost so many, the drive takes no more writes and only \
+         serves reads. At least 1 block, and never blocks that collection needs" },
+    by! { "ssd.wear.used", share(0.0, 1.0), |draft, share, _, field| draft.wear(field, |wear| wear.used = share),
+        |key, ssd| key.show(&ssd.wear.as_ref()?.used), "0%",
+        "how old the drive is when the run begins: the share of the mean endurance that all of its blocks have behind them. \
+         Erases of ageing come on top; a block that is past its own endurance retires at its next erase" },
 ]);

@@ -8,7 +8,7 @@ use harmonia_types::{SimDuration, SimTime};
 
 use super::waiting::Doing;
 use super::{Device, DeviceFailure};
-use crate::block::BlockId;
+use crate::block::{BlockId, Erased};
 use crate::die::collection::{Atomic, Collection, Course};
 use crate::die::command::{Activity, NO_OP, Step};
 
@@ -92,8 +92,13 @@ impl<P: Probe> Device<P> {
                 self.prefetch_victims_after(die, unit, event);
             }
             let mut collecting = self.ftl.unit(unit);
-            let collected = collecting.collect_one(block, goes_on, &mut self.probe).map_err(&failure)?;
+            let (collected, erased) =
+                collecting.collect_one(block, goes_on, &mut self.probe).map_err(&failure)?;
+            // A block that retires counts as one that is not visible yet, so that the unit is known to collect.
             self.ftl.units[unit as usize].hidden += 1;
+            if erased == Erased::Retired {
+                self.note_retired(unit, now);
+            }
             sum.add(&collected);
             if only_one {
                 break;

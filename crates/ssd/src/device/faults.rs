@@ -57,6 +57,7 @@ impl<P: Probe> Device<P> {
             return;
         }
         debug_assert!(self.next_wakeup() >= now, "failed at {now} before earlier events ran");
+        self.takes_all = false;
         self.failed = Some(Box::new(Remains { status: self.status(now), moved: self.moved_of_unfinished() }));
         if self.collecting > 0 && now > self.collecting_since {
             self.intervals.push((self.collecting_since, now));

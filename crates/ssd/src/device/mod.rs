@@ -34,6 +34,7 @@
 //! * `account`: blame and sub-request completion;
 //! * `background`: work of the array that is not the host's, and the time dies spend on it;
 //! * `faults`: a device that becomes slow, and one that stops;
+//! * `life`: blocks that wear out, and a device that only serves reads;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
 //! * `status`: the O-SSD interface and counters;
 //! * `quiet`: until when it has nothing to report;
@@ -58,6 +59,7 @@ mod index;
 mod joint;
 mod lanes;
 mod levels;
+mod life;
 mod messages;
 mod pairing;
 mod placement;
@@ -101,6 +103,8 @@ use faults::Remains;
 use index::Index;
 use lanes::Lanes;
 use levels::Standing;
+use life::Life;
+pub use life::{AtEnd, LifeReport};
 use placement::Placement;
 use queue::PageOp;
 use rules::Rules;
@@ -177,6 +181,10 @@ pub struct Device<P: Probe = NoProbe> {
     rated: Timing,
     /// What is left of it, since it failed.
     failed: Option<Box<Remains>>,
+    /// Where its blocks wear out.
+    life: Option<Box<Life>>,
+    /// It has neither failed nor become read-only.
+    takes_all: bool,
     counters: DeviceCounters,
     /// Times an event was processed.
     events: u64,
@@ -317,6 +325,8 @@ impl<P: Probe> Device<P> {
             last_activity: SimTime::ZERO,
             rated: config.timing.clone(),
             failed: None,
+            life: None,
+            takes_all: true,
             counters: DeviceCounters::default(),
             events: 0,
             standing,
@@ -340,9 +350,14 @@ impl<P: Probe> Device<P> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
         #[cfg(debug_assertions)]
         assert!(self.ran_to <= now, "submitted at {now} to a device that is {} already", self.ran_to);
-        if self.failed.is_some() {
-            return Ok(());
+        if !self.takes_all {
+            return self.submit_at_end(now, sub);
         }
+        self.take(now, sub)
+    }
+
+    #[inline]
+    fn take(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
         if let Some(place) = self.plain_place(&sub) {
             // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.
             self.ftl.prefetch(place.unit, place.lpn);

@@ -3,6 +3,7 @@
 use harmonia_types::{SimDuration, SimTime};
 
 use super::{Device, DeviceFailure};
+use crate::block::Erased;
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
 use crate::die::command::{Activity, Step};
 use crate::gc::schedule::{GcJob, GcPhase, Token};
@@ -157,7 +158,9 @@ impl<P: Probe> Device<P> {
         if let Some(victim) = job.victim.take() {
             job.victims += 1;
             let unit = self.rules.shape.unit(die, job.unit);
-            self.ftl.unit(unit).erase(victim.block, &mut self.probe);
+            if self.ftl.unit(unit).erase(victim.block, &mut self.probe) == Erased::Retired {
+                self.note_retired(unit, now);
+            }
         }
     }
 

@@ -15,7 +15,7 @@ impl Ftl {
     pub fn audit_unit(&self, unit: u32) {
         let state = &self.units[unit as usize];
         let table = self.blocks(unit);
-        let mut states = [0u32; 4];
+        let mut states = [0u32; 5];
         let mut valid = 0;
         for &entry in table.entries {
             states[state_of(entry) as usize] += 1;
@@ -30,6 +30,10 @@ impl Ftl {
         let open = state.frontiers.iter().flatten().count() + state.partial.len();
         assert_eq!(states[BlockState::Free as usize], state.free, "unit {unit}: free blocks");
         assert_eq!(states[BlockState::Open as usize] as usize, open, "unit {unit}: open blocks");
+        assert_eq!(states[BlockState::Retired as usize], state.retired(), "unit {unit}: retired blocks");
+        if let Some(wear) = &state.wear {
+            wear.audit(unit, &table);
+        }
         assert_eq!(valid, state.mapped, "unit {unit}: sum of valid counts = mapped LPNs");
         // Every page went somewhere: what was ever written or skipped is what erased blocks held and what stands so now.
         let erased = state.tally.erases * u64::from(table.data_pages);

@@ -3,7 +3,8 @@
 use harmonia_engine::Rng;
 use harmonia_types::{IoCause, Lpn};
 
-use super::state::{NONE, OpenBlock, Tally, UnitState};
+use super::free_list::FreeList;
+use super::state::{NONE, Tally, UnitState};
 use super::unit::{OutOfBlocks, UnitMut};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Infeasible, SsdConfig};
@@ -17,6 +18,7 @@ pub struct Ftl {
     pub(super) shape: Shape,
     /// Index of the frontier garbage collection writes to.
     pub(super) gc_frontier: usize,
+    pub(super) free_list: FreeList,
     pub(super) map: HugeTable,
     pub(super) reverse: HugeTable,
     pub(super) entries: Vec<u16>,
@@ -49,9 +51,11 @@ impl Ftl {
             mapped: 0,
             rng: Rng::stream(seed, &format!("{name}/unit/{unit}/victim")),
             tally: Tally::default(),
+            wear: None,
         };
         Ok(Ftl {
             gc_frontier: usize::from(config.ftl.frontiers == Frontiers::Separate),
+            free_list: config.ftl.free_list,
             map: HugeTable::new(shape.logical_pages as usize, NONE),
             reverse: HugeTable::new(units * (blocks << shape.page_bits), NONE),
             entries: vec![encode(BlockState::Free, 0); units * blocks],
@@ -81,6 +85,7 @@ impl Ftl {
         UnitMut {
             unit,
             gc_frontier: self.gc_frontier,
+            free_list: self.free_list,
             state: &mut self.units[u],
             base: shape.ppn_base(unit),
             map: &mut self.map[shape.map_range(unit)],
@@ -138,6 +143,7 @@ impl Ftl {
             units.push(UnitMut {
                 unit: unit as u32,
                 gc_frontier: self.gc_frontier,
+                free_list: self.free_list,
                 state,
                 base: 0,
                 map,
@@ -182,7 +188,7 @@ impl Ftl {
     pub fn written_pages(&self, unit: u32) -> u64 {
         let state = &self.units[unit as usize];
         let data_pages = u64::from(self.shape.data_pages);
-        let used = u64::from(self.shape.blocks_per_unit - state.free) * data_pages;
+        let used = u64::from(self.shape.blocks_per_unit - state.free - state.retired()) * data_pages;
         let open = state.frontiers.iter().flatten().chain(&state.partial);
         used - open.map(|open| data_pages - u64::from(open.page)).sum::<u64>()
     }
@@ -233,7 +239,8 @@ impl Ftl {
 
     /// Pages of a unit that can be written before a block must be erased.
     pub fn free_pages(&self, unit: u32) -> u64 {
-        u64::from(self.shape.blocks_per_unit) * u64::from(self.shape.data_pages) - self.written_pages(unit)
+        let blocks = self.shape.blocks_per_unit - self.units[unit as usize].retired();
+        u64::from(blocks) * u64::from(self.shape.data_pages) - self.written_pages(unit)
     }
 
     /// Where the allocation leaves only the plane open: of the units of a die that take another live page, the one with
@@ -326,16 +333,7 @@ impl Ftl {
 
     /// Whether, one more host write taken, a unit surely has room for the live pages of a victim.
     pub(crate) fn has_room_to_collect(&self, unit: u32) -> bool {
-        let state = &self.units[unit as usize];
-        let left = |open: &OpenBlock| u64::from(self.shape.data_pages - open.page);
-        let mut open: u64 = state.frontiers[self.gc_frontier].iter().map(left).sum();
-        let mut free = state.free;
-        if self.gc_frontier == 0 {
-            open += state.partial.iter().map(left).sum::<u64>();
-        } else if state.frontiers[0].is_none() {
-            free = free.saturating_sub(1);
-        }
-        u64::from(free) * u64::from(self.shape.data_pages) + open > u64::from(self.shape.data_pages)
+        self.units[unit as usize].has_room_to_collect(self.gc_frontier, &self.shape)
     }
 
     /// The block to which a host write of a unit can go at page offset `page`: an open one with that offset, or, for page

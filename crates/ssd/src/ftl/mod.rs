@@ -14,18 +14,24 @@
 //! write leaves behind in another unit is forgotten there first.
 //!
 //! The reverse map is never cleared on overwrite: a page is live exactly if the map points back at it, which saves a
-//! cache miss per write. Not modelled: mapping-table reads and writes (the map is in RAM), bad blocks, read disturb,
+//! cache miss per write. Not modelled: mapping-table reads and writes (the map is in RAM), blocks that are bad from the
+//! beginning or fail before they are worn out, read disturb,
 //! retention, power loss.
 
 mod audit;
+mod free_list;
 mod mapping;
 mod prefetch;
 mod state;
 mod stored;
 mod unit;
+mod wear;
 mod within;
+mod worn;
 
+pub use free_list::FreeList;
 pub use mapping::Ftl;
 pub use state::{Tally, UnitState};
 pub use stored::Damaged;
 pub use unit::{Collected, Goal, Moved, OutOfBlocks, UnitMut};
+pub use worn::Worn;

@@ -4,6 +4,9 @@ use harmonia_engine::Rng;
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
+use super::wear::UnitWear;
+use crate::shape::Shape;
+
 /// No page, no block.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -73,9 +76,31 @@ pub struct UnitState {
     pub(super) rng: Rng,
     /// Counts since the unit was empty.
     pub(crate) tally: Tally,
+    /// How much its blocks last, where that is limited. A run sets it; an aged state has none.
+    #[serde(skip)]
+    pub(crate) wear: Option<Box<UnitWear>>,
 }
 
 impl UnitState {
+    /// Blocks that have worn out.
+    #[inline]
+    pub(crate) fn retired(&self) -> u32 {
+        self.wear.as_ref().map_or(0, |wear| wear.retired)
+    }
+
+    /// Whether, one more host write taken, there surely is room for the live pages of a victim.
+    pub(super) fn has_room_to_collect(&self, gc_frontier: usize, shape: &Shape) -> bool {
+        let left = |open: &OpenBlock| u64::from(shape.data_pages - open.page);
+        let mut open: u64 = self.frontiers[gc_frontier].iter().map(left).sum();
+        let mut free = self.free;
+        if gc_frontier == 0 {
+            open += self.partial.iter().map(left).sum::<u64>();
+        } else if self.frontiers[0].is_none() {
+            free = free.saturating_sub(1);
+        }
+        u64::from(free) * u64::from(shape.data_pages) + open > u64::from(shape.data_pages)
+    }
+
     #[inline]
     pub(super) fn free_or_aside(&self) -> u32 {
         self.free + self.partial.len() as u32

@@ -71,7 +71,8 @@ impl Ftl {
         // Field by field: whoever adds one decides whether it is stored, derived or of no consequence.
         let Ftl {
             shape: _,       // follows from the configuration,
-            gc_frontier: _, // likewise;
+            gc_frontier: _, // likewise,
+            free_list: _,   // likewise;
             units: _,       // stored beside the tables;
             reverse: _,     // follows from the map,
             best: _,        // follows from the entries;
@@ -114,6 +115,7 @@ impl Ftl {
         let (erases, closed_at, free_ring) = (table()?, table()?, table()?);
         let mut ftl = Ftl {
             gc_frontier: usize::from(config.ftl.frontiers == Frontiers::Separate),
+            free_list: config.ftl.free_list,
             map: HugeTable::zeroed(shape.logical_pages as usize),
             reverse: HugeTable::zeroed(unit_count * (blocks << shape.page_bits)),
             best: Vec::with_capacity(unit_count * blocks.div_ceil(GROUP)),
@@ -148,7 +150,7 @@ impl Ftl {
         let state = &self.units[unit];
         let blocks = self.shape.blocks_per_unit;
         let range = unit * blocks as usize..(unit + 1) * blocks as usize;
-        let mut states = [0u32; 4];
+        let mut states = [0u32; 5];
         for &entry in &self.entries[range.clone()] {
             states[state_of(entry) as usize] += 1;
         }

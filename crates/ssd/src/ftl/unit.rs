@@ -2,9 +2,10 @@
 
 use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 
+use super::free_list::FreeList;
 use super::state::{NONE, OpenBlock, UnitState};
 use crate::block::{
-    BlockId, BlockState, BlockTable, GROUP, GroupKey, encode, fewest_valid, state_of, valid_of,
+    BlockId, BlockState, BlockTable, Erased, GROUP, GroupKey, encode, fewest_valid, state_of, valid_of,
 };
 use crate::gc::victim::{QueuedReads, UnitPlanes, ValidPages, Victim, VictimView};
 use crate::probe::{FlashPage, Origin, Probe};
@@ -21,6 +22,7 @@ pub struct OutOfBlocks {
 pub struct UnitMut<'a> {
     pub(super) unit: u32,
     pub(super) gc_frontier: usize,
+    pub(super) free_list: FreeList,
     pub(super) state: &'a mut UnitState,
     /// What the map adds to this unit's page numbers.
     pub(super) base: u32,
@@ -159,7 +161,7 @@ impl UnitMut<'_> {
         let mut sum = Collected::default();
         while !goal.is_met(sum.victims, self.free()) {
             let Some(block) = self.choose(victim, queued_reads, now) else { break };
-            sum.add(&self.collect_one(block, true, probe)?);
+            sum.add(&self.collect_one(block, true, probe)?.0);
         }
         Ok(sum)
     }
@@ -173,12 +175,12 @@ impl UnitMut<'_> {
         victim: BlockId,
         goes_on: bool,
         probe: &mut P,
-    ) -> Result<Collected, OutOfBlocks> {
+    ) -> Result<(Collected, Erased), OutOfBlocks> {
         let mut collected = Collected::default();
         self.relocate(victim, goes_on, &mut collected, probe)?;
-        self.erase(victim, probe);
+        let erased = self.erase(victim, probe);
         collected.victims = 1;
-        Ok(collected)
+        Ok((collected, erased))
     }
 
     /// Asks the policy for a victim.
@@ -315,21 +317,47 @@ impl UnitMut<'_> {
         Ok((self.page(to), self.advance_frontier(self.gc_frontier, 1)))
     }
 
-    /// Erases a block being collected and returns it to the free blocks.
-    pub fn erase<P: Probe>(&mut self, victim: BlockId, probe: &mut P) {
+    /// Erases a block being collected. It returns to the free blocks, unless it has reached its endurance.
+    pub fn erase<P: Probe>(&mut self, victim: BlockId, probe: &mut P) -> Erased {
         let entry = self.entries[victim.index()];
         assert!(
             entry == encode(BlockState::Collecting, 0),
             "a block is erased when its live pages have moved"
         );
-        self.entries[victim.index()] = encode(BlockState::Free, 0);
         self.erases[victim.index()] += 1;
-        let tail = (self.state.free_head + self.state.free) as usize % self.free_ring.len();
-        self.free_ring[tail] = victim.0;
-        self.state.free += 1;
         self.state.tally.erases += 1;
         self.state.tally.victims += 1;
         probe.erase(self.unit, victim.0);
+        if self.state.wear.is_some() && self.wears_out(victim) {
+            self.entries[victim.index()] = encode(BlockState::Retired, 0);
+            return Erased::Retired;
+        }
+        self.entries[victim.index()] = encode(BlockState::Free, 0);
+        let tail = (self.state.free_head + self.state.free) as usize % self.free_ring.len();
+        self.free_ring[tail] = victim.0;
+        self.state.free += 1;
+        self.order_free();
+        Erased::Free
+    }
+
+    /// Whether a block that was erased is not used any more. The last blocks that collection needs are kept, and so is one
+    /// without which the next victim might find no room; that block retires when it is erased again.
+    #[cold]
+    fn wears_out(&mut self, block: BlockId) -> bool {
+        let has_room = self.state.has_room_to_collect(self.gc_frontier, self.shape);
+        let erases = self.erases[block.index()];
+        self.state.wear.as_mut().is_some_and(|wear| wear.retires(block, erases, has_room))
+    }
+
+    /// Puts the block that is opened next at the head of the ring of free blocks.
+    #[inline]
+    fn order_free(&mut self) {
+        if self.free_list != FreeList::Fifo && self.state.free > 1 {
+            let (head, blocks) = (self.state.free_head as usize, self.free_ring.len());
+            let free = (0..self.state.free as usize).map(|place| self.free_ring[(head + place) % blocks]);
+            let first = self.free_list.first(free, self.erases);
+            self.free_ring.swap(head, (head + first) % blocks);
+        }
     }
 
     /// Garbage collection of the die begins with a new block here, the partly written one set aside, so that the write
@@ -416,6 +444,7 @@ impl UnitMut<'_> {
         self.state.free_head = (self.state.free_head + 1) % self.free_ring.len() as u32;
         self.state.free -= 1;
         self.entries[block as usize] = encode(BlockState::Open, 0);
+        self.order_free();
         Ok(OpenBlock { block, page: 0 })
     }
 

@@ -105,7 +105,8 @@ impl ParityPlanner {
                 patch.push(*operation);
                 Answer::Patch
             }
-            (Operation::Read, _) if self.around.is_none() || transaction.kind == Kind::Check => Answer::Patch,
+            (Operation::Read, _) if transaction.kind == Kind::Check => Answer::Patch,
+            (Operation::Read, _) if self.around.is_none() && refusal != Refusal::Failed => Answer::Patch,
             (Operation::Read, Operation::Read) if !holds_rows => {
                 Answer::Instead(Transaction { tag: WITHOUT, ..self.without(operation) })
             }

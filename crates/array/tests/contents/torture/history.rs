@@ -110,8 +110,9 @@ pub struct Counts {
     pub rows_filled: u64,
     pub delays: u64,
     pub entry_waits: u64,
-    /// Members that failed, were replaced, and were rebuilt.
+    /// Members that failed, of these those that were worn out, members that were replaced, and rebuilt.
     pub failures: u64,
+    pub worn_out: u64,
     pub replacements: u64,
     pub rebuilds: u64,
     /// Members copied to spares as a whole, and members that failed while that went on.
@@ -196,6 +197,7 @@ impl Counts {
         self.delays += other.delays;
         self.entry_waits += other.entry_waits;
         self.failures += other.failures;
+        self.worn_out += other.worn_out;
         self.replacements += other.replacements;
         self.rebuilds += other.rebuilds;
         self.copies += other.copies;
@@ -528,6 +530,7 @@ impl<C: Content> Run<C> {
             self.array.mishaps().iter().filter(|mishap| what(&mishap.what)).count() as u64
         };
         counts.failures = happened(|what| *what == MishapKind::Failed);
+        counts.worn_out = happened(|what| *what == MishapKind::ReadOnly);
         counts.replacements =
             happened(|what| matches!(what, MishapKind::Replaced(_) | MishapKind::StoodIn(_)));
         counts.rebuilds = happened(|what| *what == MishapKind::Rebuilt);

@@ -10,6 +10,7 @@
 //! * `rebuild`: every member from all others;
 //! * `log`: what a journal or partial parity log holds;
 //! * `power`: losses of power, and what a write hole takes;
+//! * `wear`: members that wear out;
 //! * `scenario`: random arrays and loads;
 //! * `history`: one run.
 
@@ -23,4 +24,5 @@ pub mod power;
 pub mod rebuild;
 pub mod scenario;
 pub mod truth;
+pub mod wear;
 pub mod world;

@@ -9,8 +9,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
-    PolicyConfig, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
+    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -312,6 +312,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
             multi_plane: rng.chance(0.5),
             open_blocks: pick(rng, &[1, 2, 2, 5]),
+            free_list: FreeList::Fifo,
         },
         gc: GcConfig {
             domain: match allocation_unit {
@@ -338,6 +339,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
                 PolicyConfig::named(&name(rng, concurrency::REGISTRY))
             },
         },
+        wear: None,
     }
 }
 

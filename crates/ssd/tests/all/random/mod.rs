@@ -4,8 +4,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig, Order,
-    PolicyConfig, Priority, SsdConfig, Trigger,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
+    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -76,6 +76,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
             multi_plane: rng.chance(0.5),
             open_blocks: pick(rng, &[1, 2, 2, 5]),
+            free_list: FreeList::Fifo,
         },
         gc: GcConfig {
             domain: match allocation_unit {
@@ -98,6 +99,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             },
             concurrency: PolicyConfig::named("unlimited"),
         },
+        wear: None,
     }
 }
 

@@ -57,6 +57,7 @@ pub fn config(channels: u32) -> SsdConfig {
             soft_threshold: Amount::Blocks(6),
             ..GcConfig::default()
         },
+        wear: None,
     }
 }
 
