@@ -11,6 +11,7 @@ pub mod compiled;
 mod config;
 mod device;
 mod die;
+mod front;
 mod ftl;
 pub mod gc;
 pub mod interface;
@@ -22,7 +23,7 @@ mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
-    Infeasible, Priority, SsdConfig, Trigger,
+    Infeasible, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 pub use device::{
     Device, DeviceCounters, DeviceFailure, Estimates, Pairing, Policies, QueueDepth, Room, SubCompletion,

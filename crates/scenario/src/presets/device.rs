@@ -382,6 +382,7 @@ impl DevicePreset {
             geometry: flash.geometry.clone(),
             timing: flash.timing.clone(),
             link: flash.link.clone(),
+            write_cache: WriteCacheConfig::default(),
             ftl: FtlConfig {
                 reserved_blocks: Amount::Percent(self.reserved),
                 allocation: Allocation::CWDP,

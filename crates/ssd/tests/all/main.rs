@@ -41,3 +41,4 @@ mod suspend_host;
 mod thresholds;
 mod timing;
 mod windows;
+mod write_cache;
