@@ -112,7 +112,7 @@ impl Draft {
             self.preset(&field)?;
         }
         self.note_table(section);
-        let tables = ["ssd.geometry", "ssd.timing", "ssd.link", "ssd.ftl", "ssd.gc"];
+        let tables = ["ssd.geometry", "ssd.timing", "ssd.link", "ssd.write_cache", "ssd.ftl", "ssd.gc"];
         tables.into_iter().try_for_each(|table| self.lay(&section.child(table)?))
     }
 
