@@ -160,7 +160,7 @@ pub(crate) mod tests {
             answered_pages: 23,
             trimmed_pages: 24,
             waits: 25,
-            wait_ns: SimDuration(26),
+            wait_ns: 26,
             waits_for_gc: 27,
             high_water_pages: 28,
         },

@@ -56,6 +56,9 @@ pub trait Probe: Send + Any {
     /// The data of a slot is about to be programmed; its `program` follows at once.
     #[inline]
     fn drain(&mut self, _slot: u32, _lpn: Lpn) {}
+    /// `lpn` is declared unused; the cache has, or has handed over, its latest data.
+    #[inline]
+    fn discard(&mut self, _lpn: Lpn) {}
     /// A host reads `lpn` from a slot of the write cache.
     #[inline]
     fn answer(&mut self, _slot: u32, _lpn: Lpn, _origin: Origin) {}
@@ -146,6 +149,9 @@ impl Probe for AnyProbe {
     }
     fn drain(&mut self, slot: u32, lpn: Lpn) {
         (**self).drain(slot, lpn);
+    }
+    fn discard(&mut self, lpn: Lpn) {
+        (**self).discard(lpn);
     }
     fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
         (**self).answer(slot, lpn, origin);

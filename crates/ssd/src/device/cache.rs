@@ -176,7 +176,9 @@ impl<P: Probe> Device<P> {
         let (kind, fast_fail) = match what.turn {
             Turn::Read { fast_fail } => (OpKind::Read, fast_fail),
             Turn::Trim { fast_fail } => {
-                cache.pages.trim(what.lpn);
+                if cache.pages.trim(what.lpn) {
+                    self.probe.discard(Lpn(what.lpn));
+                }
                 (OpKind::Trim, fast_fail)
             }
             Turn::Write(_) => unreachable!("a write is admitted"),

@@ -297,7 +297,7 @@ impl WriteCache {
         let collected = collected.min(waited);
         if waited > SimDuration::ZERO {
             self.counters.waits += 1;
-            self.counters.wait_ns += waited;
+            self.counters.wait_ns += waited.as_ns();
             self.counters.waits_for_gc += u64::from(collected > SimDuration::ZERO);
         }
         Effect::Admitted { page, write, slot, absorbs: waiting.is_some(), collected }
@@ -432,9 +432,9 @@ impl WriteCache {
         self.is_done(number);
     }
 
-    /// The host does not need a page any more that nothing in line is for: it is dropped if it waits.
-    pub fn trim(&mut self, lpn: u32) {
-        let Some(slot) = self.holds(lpn) else { return };
+    /// The host does not need a page any more that nothing in line is for: it is dropped if it waits. Whether the cache had its latest data.
+    pub fn trim(&mut self, lpn: u32) -> bool {
+        let Some(slot) = self.holds(lpn) else { return false };
         if self.slots[slot as usize].state == State::Waiting {
             self.counters.trimmed_pages += 1;
             self.unlink(slot);
@@ -443,6 +443,7 @@ impl WriteCache {
             self.known(lpn).slot = NONE;
             self.forget_if_unknown(lpn);
         }
+        true
     }
 
     /// A flush that waits until everything before it is on flash; `false` if it is.

@@ -79,7 +79,7 @@ fn the_write_that_finds_no_slot_waits_for_the_program_that_frees_one() {
     bench.known_at(second, 4, second + ACK, Blame { link: 280, ..waited(second - 280) });
     let counters = counted(&bench);
     assert_eq!((counters.admitted_pages, counters.waits, counters.high_water_pages), (4, 2, 2));
-    assert_eq!(counters.wait_ns, SimDuration(first - 210 + second - 280));
+    assert_eq!(counters.wait_ns, first - 210 + second - 280);
     assert_eq!(counters.waits_for_gc, 0);
 }
 

@@ -65,7 +65,7 @@ crate::counters! {
         /// Pages of writes that waited for a place, or behind another that did.
         pub waits: u64 = Sum, "pages";
         /// How long they waited, in all.
-        pub wait_ns: SimDuration = Sum, "ns";
+        pub wait_ns: u64 = Sum, "ns";
         /// Of these pages, those whose place was held by a page of a die that collected meanwhile.
         pub waits_for_gc: u64 = Sum, "pages";
         /// Most pages that it held at a time.
