@@ -548,3 +548,138 @@ impl WriteCache {
         assert!(self.slots.iter().all(is_found), "what waits can be found");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_engine::Rng;
+
+    use super::*;
+
+    const PAGE: u32 = 4_096;
+
+    fn cache(size: u32, lists: &[u32]) -> WriteCache {
+        WriteCache::new(size, PAGE, lists.iter().copied())
+    }
+
+    /// A write of a page, in the list of its number modulo `lists`.
+    fn write(lpn: u32, token: u64, lists: u32, ready: u64) -> InLine {
+        let write = Write {
+            written: Written::of(0, PAGE, PAGE),
+            cause: IoCause::Host,
+            token,
+            list: lpn % lists,
+            is_background: false,
+        };
+        InLine { sub: token as u32, page: 0, lpn, ready: SimTime(ready), turn: Turn::Write(write) }
+    }
+
+    /// What happens at a moment: the page of each effect, with a letter for its kind.
+    fn happens(cache: &mut WriteCache, now: u64) -> Vec<String> {
+        let effects = std::iter::from_fn(|| cache.next(SimTime(now))).collect::<Vec<_>>();
+        let told = |effect: &Effect| match effect {
+            Effect::Admitted { page, absorbs: false, .. } => format!("in {}", page.lpn),
+            Effect::Admitted { page, .. } => format!("over {}", page.lpn),
+            Effect::Turn(what) => format!("turn {}", what.lpn),
+            Effect::HandOver(slot) => format!("out {}", cache.slot(*slot).lpn),
+            Effect::Flushed(flush) => format!("flushed {}", flush.token),
+        };
+        effects.iter().map(told).collect()
+    }
+
+    fn ends(cache: &mut WriteCache, lpn: u32) {
+        let slot = cache.slots.iter().position(|slot| slot.lpn == lpn && slot.state == State::Away);
+        cache.is_on_flash(slot.expect("a page on its way") as u32, SimDuration::ZERO);
+    }
+
+    #[test]
+    fn pages_are_admitted_in_order_and_go_to_their_dies_one_by_one() {
+        let mut cache = cache(3, &[1, 1]);
+        for (turn, lpn) in [0, 2, 1, 4].into_iter().enumerate() {
+            cache.arrive(write(lpn, turn as u64, 2, 10 * turn as u64));
+        }
+        assert_eq!(happens(&mut cache, 0), ["in 0", "out 0"]);
+        assert_eq!((cache.next_time(), happens(&mut cache, 9)), (SimTime(10), vec![]));
+        assert_eq!(happens(&mut cache, 20), ["in 2", "in 1", "out 1"], "page 2 waits for the die of page 0");
+        assert_eq!((cache.next_time(), happens(&mut cache, 30)), (SimTime::NEVER, vec![]), "it is full");
+        assert_eq!(cache.waits_since(SimTime(31)), Some(SimTime(30)));
+        ends(&mut cache, 0);
+        assert_eq!(happens(&mut cache, 40), ["out 2", "in 4"]);
+        assert_eq!((cache.held(), cache.waits_since(SimTime(41))), (3, None));
+        cache.audit(2..=2);
+    }
+
+    #[test]
+    fn a_page_that_waits_is_gone_over_even_where_no_slot_is_free() {
+        let mut cache = cache(2, &[1]);
+        for (token, lpn) in [(0, 7), (1, 8), (2, 8), (3, 7)] {
+            cache.arrive(write(lpn, token, 1, 0));
+        }
+        assert_eq!(happens(&mut cache, 0), ["in 7", "out 7", "in 8", "over 8"], "page 7 is on its way");
+        ends(&mut cache, 7);
+        assert_eq!(happens(&mut cache, 1), ["out 8", "in 7"]);
+        let counters = cache.counters();
+        assert_eq!((counters.admitted_pages, counters.absorbed_pages, counters.waits), (3, 1, 1));
+    }
+
+    #[test]
+    fn a_page_that_comes_back_goes_again_before_all_others() {
+        let mut cache = cache(3, &[1]);
+        for (token, lpn) in [(0, 1), (1, 2), (2, 3)] {
+            cache.arrive(write(lpn, token, 1, 0));
+        }
+        assert_eq!(happens(&mut cache, 0), ["in 1", "out 1", "in 2", "in 3"]);
+        cache.take_back(0);
+        cache.audit(0..=0);
+        assert_eq!(happens(&mut cache, 1), ["out 1"]);
+    }
+
+    #[test]
+    fn a_flush_is_done_with_the_last_write_before_it() {
+        let mut cache = cache(2, &[1]);
+        for token in 0..3 {
+            cache.arrive(write(token as u32, token, 1, 0));
+        }
+        assert!(cache.flush(99, SimTime(0), SimTime(0)), "all three are in line");
+        cache.arrive(write(3, 3, 1, 0));
+        assert_eq!(happens(&mut cache, 0), ["in 0", "out 0", "in 1"]);
+        ends(&mut cache, 0);
+        assert_eq!(happens(&mut cache, 1), ["out 1", "in 2"]);
+        ends(&mut cache, 1);
+        assert_eq!(happens(&mut cache, 2), ["out 2", "in 3"]);
+        ends(&mut cache, 2);
+        assert_eq!(happens(&mut cache, 3), ["flushed 99", "out 3"]);
+        ends(&mut cache, 3);
+        assert!(!cache.flush(100, SimTime(4), SimTime(4)), "nothing is left");
+    }
+
+    /// Random arrivals, ends, trims and losses of power, with an audit after each.
+    #[test]
+    fn every_page_stays_where_it_should_be_whatever_happens() {
+        for seed in 0..50 {
+            let mut rng = Rng::stream(seed, "front");
+            let mut cache = cache(1 + rng.below(6) as u32, &[1, 2, 1]);
+            let mut away: Vec<u32> = Vec::new();
+            for now in 0..400 {
+                let lpn = rng.below(9) as u32;
+                match rng.below(10) {
+                    0..=4 => cache.arrive(write(lpn, now, 3, now + rng.below(3))),
+                    5 if !cache.is_in_line(lpn) => _ = cache.trim(lpn),
+                    6 => _ = cache.flush(now, SimTime(now), SimTime(now)),
+                    7 if rng.chance(0.1) => cache.lose_power(|_| ()),
+                    8 if !away.is_empty() && rng.chance(0.1) => cache.take_back(away.swap_remove(0)),
+                    _ if !away.is_empty() => {
+                        let slot = away.swap_remove(rng.below(away.len() as u64) as usize);
+                        cache.is_on_flash(slot, SimDuration::ZERO);
+                    }
+                    _ => {}
+                }
+                while let Some(effect) = cache.next(SimTime(now)) {
+                    if let Effect::HandOver(slot) = effect {
+                        away.push(slot);
+                    }
+                }
+                cache.audit(away.len()..=away.len());
+            }
+        }
+    }
+}
