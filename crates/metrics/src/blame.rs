@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!                 GC         rebuild         queue       flash    bus       link
-//! data            queue_gc   queue_rebuild   queue_host  service  transfer  link
+//! data            queue_gc   queue_rebuild   queue_host  service  transfer  link, cache_wait
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
 //! (no phase)      stripe_wait, restart, depth_wait, log_wait
@@ -50,6 +50,9 @@ harmonia_types::counters! {
         /// Waiting until the log of the array had room, or until its write-intent bitmap could be written (`array.write_hole`);
         /// absent if 0.
         pub log_wait: u128 = Sum, "ns" as "log wait", [serde(skip_serializing_if = "is_zero")];
+        /// Waiting of the host's own data until the write cache of a drive (`ssd.write_cache`) had room, or was written to flash for
+        /// a flush, less the waiting that counts as `queue_gc`; absent if 0.
+        pub cache_wait: u128 = Sum, "ns" as "cache wait", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The time of one phase by resource, summed over all requests.
@@ -66,6 +69,8 @@ harmonia_types::counters! {
         pub link: u128 = Sum, "ns";
         /// Waiting for a die that served rebuild, resync or scrub of the array.
         pub rebuild: u128 = Sum, "ns" as "rebuild wait";
+        /// Waiting until a drive's write cache had room; absent if 0.
+        pub cache: u128 = Sum, "ns" as "cache wait", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without the parts that belong to none.
@@ -116,6 +121,7 @@ const SHOWN: [Shown; BlameSum::TABLE.len()] = [
     other("waiting to be submitted again after a loss of power", "#5b2a86"),
     other("waiting in the array for a place in the queue of a member or the controller", "#7a4a21"),
     other("waiting until the log of the array had room, or its bitmap could be written", "#a6d854"),
+    other("waiting until the write cache of a drive had room", "#17becf"),
 ];
 
 /// A part of the response time, as tables, figures and the page show it.
@@ -200,6 +206,7 @@ impl BlamePhases {
             reconstruct: others(reconstruct),
             link: data.link,
             queue_rebuild: data.rebuild + parity.rebuild + reconstruct.rebuild,
+            cache_wait: data.cache,
             ..*apart
         }
     }
@@ -208,13 +215,14 @@ impl BlamePhases {
 impl ResourceSum {
     /// Adds the time of one request's operations.
     pub fn add(&mut self, blame: &Blame) {
-        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link } = *blame;
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait } = *blame;
         self.gc += u128::from(queue_gc);
         self.rebuild += u128::from(queue_rebuild);
         self.queue += u128::from(queue_host);
         self.flash += u128::from(service);
         self.bus += u128::from(transfer);
         self.link += u128::from(link);
+        self.cache += u128::from(cache_wait);
     }
 
     /// Sum over the resources. Unit: ns.
@@ -252,8 +260,8 @@ pub(crate) mod tests {
         let sum = BlameSum::of(&blame);
         assert_eq!(sum.queue_gc, u128::from(blame.queue_gc()));
         assert_eq!(sum.queue_rebuild, u128::from(blame.queue_rebuild()));
-        let own = [data.service, data.transfer, data.queue_host, data.link].map(u128::from);
-        assert_eq!([sum.service, sum.transfer, sum.queue_host, sum.link], own);
+        let own = [data.service, data.transfer, data.queue_host, data.link, data.cache_wait].map(u128::from);
+        assert_eq!([sum.service, sum.transfer, sum.queue_host, sum.link, sum.cache_wait], own);
         let others = |phase: Blame| u128::from(phase.total() - phase.queue_gc - phase.queue_rebuild);
         assert_eq!((sum.parity, sum.reconstruct), (others(parity), others(reconstruct)));
     }
@@ -279,13 +287,13 @@ pub(crate) mod tests {
         let (blame, mut phases) = (every_part(), BlamePhases::default());
         phases.add(&blame);
         let expected = |phase: Blame| {
-            let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link } = phase;
-            [queue_gc, queue_host, service, transfer, link, queue_rebuild].map(u128::from)
+            let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait } = phase;
+            [queue_gc, queue_host, service, transfer, link, queue_rebuild, cache_wait].map(u128::from)
         };
         let BlamePhases { data, parity, reconstruct } = phases;
         for (sum, phase) in [(data, blame.data), (parity, blame.parity), (reconstruct, blame.reconstruct)] {
-            let ResourceSum { gc, queue, flash, bus, link, rebuild } = sum;
-            assert_eq!([gc, queue, flash, bus, link, rebuild], expected(phase));
+            let ResourceSum { gc, queue, flash, bus, link, rebuild, cache } = sum;
+            assert_eq!([gc, queue, flash, bus, link, rebuild, cache], expected(phase));
         }
     }
 

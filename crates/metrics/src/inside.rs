@@ -3,7 +3,7 @@
 //! A schedule that pairs offers, with each page that garbage collection reads or programs, a place in every sibling
 //! plane. Each place is matched by a host operation, or is not for one of four reasons; the five sum to the offers.
 
-use harmonia_types::{DeviceCounters, InsideCounters, Met, MetGc, Pairing, QueueDepth};
+use harmonia_types::{DeviceCounters, InsideCounters, Met, MetGc, Pairing, QueueDepth, WriteCacheCounters};
 use serde::{Deserialize, Serialize};
 
 use crate::device::ratio;
@@ -22,6 +22,9 @@ pub struct InsideReport {
     /// their blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub met_gc: Option<MetGcReport>,
+    /// What write caches took and gave; absent where no drive has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_cache: Option<WriteCacheCounters>,
 }
 
 /// The report's `met_gc`.
@@ -97,6 +100,8 @@ impl InsideReport {
                 max: (events > 0).then_some(most),
             },
             met_gc: MetGcReport::of(counters),
+            write_cache: Some(counters.write_cache)
+                .filter(|counted| *counted != WriteCacheCounters::default()),
         }
     }
 }
@@ -149,6 +154,16 @@ pub(crate) mod tests {
             sibling_reads: Met { count: 2, time: SimDuration(14) },
             sibling_writes: Met { count: 0, time: NOTHING },
         },
+        write_cache: WriteCacheCounters {
+            admitted_pages: 21,
+            absorbed_pages: 22,
+            answered_pages: 23,
+            trimmed_pages: 24,
+            waits: 25,
+            wait_ns: 26,
+            waits_for_gc: 27,
+            high_water_pages: 28,
+        },
     };
 
     #[test]
@@ -158,6 +173,7 @@ pub(crate) mod tests {
         let reads = COUNTED.paired_reads;
         assert_eq!(pairing, Some(PairingReport { reads, writes: COUNTED.paired_writes }));
         assert_eq!(counts, COUNTED.inside);
+        assert_eq!(report.write_cache, Some(COUNTED.write_cache));
         assert_eq!(report.queue_depth_at_gc, QueueDepthReport { mean: Some(2.5), max: Some(17) });
         let met = report.met_gc.expect("some met collection");
         let means =
@@ -170,6 +186,6 @@ pub(crate) mod tests {
     fn a_schedule_that_never_pairs_and_a_run_without_events_say_so_by_null() {
         let none = InsideReport::new(&DeviceCounters::default(), false);
         assert_eq!((none.pairing, none.queue_depth_at_gc), (None, QueueDepthReport::default()));
-        assert_eq!(none.met_gc, None);
+        assert_eq!((none.met_gc, none.write_cache), (None, None));
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use harmonia_types::{
     BitmapCounters, CacheCounters, Counter, Counters, DeviceCounters, InsideCounters, IoCause, LogCounters,
-    NvramCounters, ReadCounters, RedundancyCounters,
+    NvramCounters, ReadCounters, RedundancyCounters, WriteCacheCounters,
 };
 use serde::{Deserialize, Serialize};
 
@@ -29,7 +29,7 @@ use crate::write_hole::WriteHoleReport;
 pub const SCHEMA: &str = "harmonia-report/1";
 
 /// Sections of a report that are counters, by their keys; `inside` stands in the array and in each device.
-pub const SECTIONS: [(&str, &[Counter]); 7] = [
+pub const SECTIONS: [(&str, &[Counter]); 8] = [
     ("array.redundancy", RedundancyCounters::TABLE),
     ("array.stripe_cache", CacheCounters::TABLE),
     ("array.reconstruct", ReadCounters::TABLE),
@@ -37,6 +37,7 @@ pub const SECTIONS: [(&str, &[Counter]); 7] = [
     ("array.write_hole", LogCounters::TABLE),
     ("array.bitmap", BitmapCounters::TABLE),
     ("inside", InsideCounters::TABLE),
+    ("write_cache", WriteCacheCounters::TABLE),
 ];
 
 /// Everything one run reports; every counter covers the measured window only, but wear is that of the whole

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use harmonia_metrics::{
     ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceReport, DieTraits,
-    DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport, Intervals,
-    Noted, OverTimeReport, PreconditionReport, Report, ResourceSum, ResponseReport, SCHEMA, SECTIONS,
-    TraceReport, Wear, Winners,
+    DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport, InsideReport,
+    Intervals, Noted, OverTimeReport, PreconditionReport, Report, ResourceSum, ResponseReport, SCHEMA,
+    SECTIONS, TraceReport, Wear, Winners,
 };
 use harmonia_types::{
     Counters, DeviceCounters, Estimates, InsideCounters, IoCause, Met, MetGc, Pairing, QueueDepth,
-    RedundancyCounters, SimDuration,
+    RedundancyCounters, SimDuration, WriteCacheCounters,
 };
 
 const NOTHING: Pairing = Pairing {
@@ -44,6 +44,16 @@ const NONE: DeviceCounters = DeviceCounters {
     depth_at_gc: QueueDepth { events: 0, waiting: 0, most: 0 },
     estimated: Estimates { events: 0, estimated: NO_TIME, actual: NO_TIME, error: NO_TIME },
     met_gc: MetGc { own_reads: NOBODY, own_writes: NOBODY, sibling_reads: NOBODY, sibling_writes: NOBODY },
+    write_cache: WriteCacheCounters {
+        admitted_pages: 0,
+        absorbed_pages: 0,
+        answered_pages: 0,
+        trimmed_pages: 0,
+        waits: 0,
+        wait_ns: 0,
+        waits_for_gc: 0,
+        high_water_pages: 0,
+    },
 };
 
 /// Two devices; the second wrote parity and metadata too.
@@ -473,6 +483,7 @@ fn what_is_declared_is_reported() {
         nvram: Some(Default::default()),
         write_hole: Some(Default::default()),
         bitmap: Some(Default::default()),
+        inside: InsideReport { write_cache: Some(Default::default()), ..InsideReport::default() },
         ..ArrayReport::default()
     };
     let text = serde_json::to_string(&Report { array, ..report() }).unwrap();

@@ -54,7 +54,7 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
     }
     let events = failures(array, members.len() as u16)?;
     no_more_than_spares(array, &events, (is_redundant, spares))?;
-    let power_losses = power::losses(array, level)?;
+    let power_losses = power::losses(array, level, members)?;
     Ok(Faults {
         events,
         page_errors,

@@ -2,7 +2,7 @@
 //!
 //! Power may be lost on any level. Only a level that keeps data more than once has something that must agree afterwards.
 
-use harmonia_array::{Level, When};
+use harmonia_array::{Level, MemberConfig, When};
 
 use crate::error::Parsed;
 use crate::failures::when;
@@ -13,10 +13,20 @@ use crate::schema::array::POWER_LOSS;
 const MOST_LOSSES: usize = 16;
 
 /// Reads `[[array.power_loss]]`.
-pub(crate) fn losses(array: &Section<'_>, level: Level) -> Parsed<Vec<When>> {
+pub(crate) fn losses(array: &Section<'_>, level: Level, members: &[MemberConfig]) -> Parsed<Vec<When>> {
     if let Some(field) = array.field(&POWER_LOSS).filter(|_| matches!(level, Level::Draid(_))) {
         let problem = "is not modelled for declustered parity";
         return Err(field.fault_allowing(problem, "no `power_loss`, or array.level = \"raid5\" or \"raid6\""));
+    }
+    let loses = |member: &MemberConfig| {
+        let cache = &member.ssd.write_cache;
+        cache.size.is_some() && !cache.power_protected
+    };
+    if let Some(field) = array.field(&POWER_LOSS).filter(|_| members.iter().any(loses)) {
+        let problem = "is not modelled for drives whose write cache loses what it holds";
+        return Err(
+            field.fault_allowing(problem, "no `power_loss`, or ssd.write_cache.power_protected = true")
+        );
     }
     array.tables(&POWER_LOSS, MOST_LOSSES, &[])?.iter().map(when).collect()
 }

@@ -112,7 +112,8 @@ impl Draft {
             self.preset(&field)?;
         }
         self.note_table(section);
-        let tables = ["ssd.geometry", "ssd.timing", "ssd.link", "ssd.ftl", "ssd.gc", "ssd.wear"];
+        let tables =
+            ["ssd.geometry", "ssd.timing", "ssd.link", "ssd.write_cache", "ssd.ftl", "ssd.gc", "ssd.wear"];
         tables.into_iter().try_for_each(|table| self.lay(&section.child(table)?))
     }
 

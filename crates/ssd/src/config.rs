@@ -8,6 +8,7 @@ use std::fmt;
 use harmonia_flash::presets::Preset;
 use harmonia_flash::{Geometry, LinkConfig, Timing};
 use harmonia_types::registry::PolicyConfig;
+use harmonia_types::{Bytes, SimDuration};
 use serde::{Serialize, Serializer};
 
 use crate::endurance::WearConfig;
@@ -15,6 +16,9 @@ use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
 use crate::order::{Odometer, Order};
 use crate::shape::Shape;
+
+/// Pages that a write cache holds at most.
+const MOST_CACHED: u32 = 1 << 24;
 
 /// The `[ssd]` table: one member device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,6 +31,9 @@ pub struct SsdConfig {
     pub timing: Timing,
     /// `[ssd.link]`
     pub link: LinkConfig,
+    /// `[ssd.write_cache]`
+    #[serde(skip_serializing_if = "WriteCacheConfig::is_none")]
+    pub write_cache: WriteCacheConfig,
     /// `[ssd.ftl]`
     pub ftl: FtlConfig,
     /// `[ssd.gc]`
@@ -44,10 +51,41 @@ impl SsdConfig {
             geometry: flash.geometry.clone(),
             timing: flash.timing.clone(),
             link: flash.link.clone(),
+            write_cache: WriteCacheConfig::default(),
             ftl: FtlConfig::default(),
             gc: GcConfig::default(),
             wear: None,
         }
+    }
+}
+
+/// The `[ssd.write_cache]` table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WriteCacheConfig {
+    /// What it holds; `None`: a write is answered when it is programmed. Unit: bytes.
+    pub size: Option<Bytes>,
+    /// What it holds outlives a loss of power, so that a flush has nothing to wait for.
+    pub power_protected: bool,
+    /// From the moment at which the cache takes a page until the host hears of it.
+    pub ack: SimDuration,
+}
+
+/// None; the rest is that of a drive for data centres.
+impl Default for WriteCacheConfig {
+    fn default() -> Self {
+        WriteCacheConfig { size: None, power_protected: true, ack: SimDuration::from_us(10) }
+    }
+}
+
+impl WriteCacheConfig {
+    /// Whether there is none.
+    pub fn is_none(&self) -> bool {
+        self.size.is_none()
+    }
+
+    /// Pages that it holds, if there is one.
+    pub fn pages(&self, page_size: u32) -> Option<u32> {
+        self.size.map(|size| u32::try_from(size / u64::from(page_size)).unwrap_or(u32::MAX))
     }
 }
 
@@ -363,6 +401,14 @@ impl SsdConfig {
         }
         if self.link.bandwidth < 1000 {
             return fail("ssd.link.bandwidth", "must be at least 1KB/s".into());
+        }
+        if let Some(pages) = self.write_cache.pages(g.page_size)
+            && !(1..=MOST_CACHED).contains(&pages)
+        {
+            return fail(
+                "ssd.write_cache.size",
+                format!("holds {pages} pages of {} bytes; 1 to {MOST_CACHED} pages work", g.page_size),
+            );
         }
         let (units_per_die, planes_per_unit) = match self.ftl.allocation_unit {
             AllocationUnit::Die => (1, g.planes_per_die),

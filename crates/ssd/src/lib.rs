@@ -12,6 +12,7 @@ mod config;
 mod device;
 mod die;
 mod endurance;
+mod front;
 mod ftl;
 pub mod gc;
 pub mod interface;
@@ -23,7 +24,7 @@ mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
-    Infeasible, Priority, SsdConfig, Trigger,
+    Infeasible, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,

@@ -50,6 +50,18 @@ pub trait Probe: Send + Any {
     /// The old data of `lpn` is read to fill up a write of part of a page; its `program` follows at once.
     #[inline]
     fn merge(&mut self, _from: FlashPage, _lpn: Lpn, _origin: Origin) {}
+    /// Data of `lpn` enters this slot of the write cache; over what the slot holds, if it `absorbs`.
+    #[inline]
+    fn admit(&mut self, _slot: u32, _lpn: Lpn, _cause: IoCause, _origin: Origin, _absorbs: bool) {}
+    /// The data of a slot is about to be programmed; its `program` follows at once.
+    #[inline]
+    fn drain(&mut self, _slot: u32, _lpn: Lpn) {}
+    /// `lpn` is declared unused; the cache has, or has handed over, its latest data.
+    #[inline]
+    fn discard(&mut self, _lpn: Lpn) {}
+    /// A host reads `lpn` from a slot of the write cache.
+    #[inline]
+    fn answer(&mut self, _slot: u32, _lpn: Lpn, _origin: Origin) {}
     /// Garbage collection moves the live data of `lpn`.
     #[inline]
     fn copy(&mut self, _from: FlashPage, _to: FlashPage, _lpn: Lpn) {}
@@ -131,6 +143,18 @@ impl Probe for AnyProbe {
     }
     fn merge(&mut self, from: FlashPage, lpn: Lpn, origin: Origin) {
         (**self).merge(from, lpn, origin);
+    }
+    fn admit(&mut self, slot: u32, lpn: Lpn, cause: IoCause, origin: Origin, absorbs: bool) {
+        (**self).admit(slot, lpn, cause, origin, absorbs);
+    }
+    fn drain(&mut self, slot: u32, lpn: Lpn) {
+        (**self).drain(slot, lpn);
+    }
+    fn discard(&mut self, lpn: Lpn) {
+        (**self).discard(lpn);
+    }
+    fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
+        (**self).answer(slot, lpn, origin);
     }
     fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
         (**self).copy(from, to, lpn);

@@ -20,7 +20,7 @@ pub use counters::array::{
     BitmapCounters, CacheCounters, LogCounters, NvramCounters, ReadCounters, RedundancyCounters,
 };
 pub use counters::device::{
-    DeviceCounters, Estimates, InsideCounters, Met, MetGc, Noted, Pairing, QueueDepth,
+    DeviceCounters, Estimates, InsideCounters, Met, MetGc, Noted, Pairing, QueueDepth, WriteCacheCounters,
 };
 pub use counters::{Combine, Combines, Counter, Counters, Number};
 pub use divisor::Divisor;

@@ -213,7 +213,7 @@ impl Default for ParityPages {
 /// Each waiting instant goes to what the awaited resource does at that instant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Blame {
-    /// Flash array time of the operation itself (read, program).
+    /// Flash array time of the operation itself (read, program); of a write that a cache takes, what the drive needs to say so.
     pub service: u64,
     /// The operation's own page transfer between die and controller.
     pub transfer: u64,
@@ -227,29 +227,41 @@ pub struct Blame {
     pub queue_rebuild: u64,
     /// On the host link, or waiting for it.
     pub link: u64,
+    /// Waiting until the drive's write cache has room, whatever its dies do but collecting; of a flush, until it is empty.
+    #[serde(default)]
+    pub cache_wait: u64,
 }
 
 impl Blame {
     /// No time at all.
-    pub const NONE: Blame =
-        Blame { service: 0, transfer: 0, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
+    pub const NONE: Blame = Blame {
+        service: 0,
+        transfer: 0,
+        queue_host: 0,
+        queue_gc: 0,
+        queue_rebuild: 0,
+        link: 0,
+        cache_wait: 0,
+    };
 
     /// Sum of all parts: the time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        self.service + self.transfer + self.queue_host + self.queue_gc + self.queue_rebuild + self.link
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait } = *self;
+        service + transfer + queue_host + queue_gc + queue_rebuild + link + cache_wait
     }
 
     /// Adds `other` part by part.
     #[inline]
     pub fn add(&mut self, other: &Blame) {
-        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link } = other;
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait } = other;
         self.service += service;
         self.transfer += transfer;
         self.queue_host += queue_host;
         self.queue_gc += queue_gc;
         self.queue_rebuild += queue_rebuild;
         self.link += link;
+        self.cache_wait += cache_wait;
     }
 }
 

@@ -23,7 +23,7 @@ use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Device, DeviceCounters, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
-    Order, PolicyConfig, QueueDepth, SsdConfig, SubCompletion, SubRequest, Trigger,
+    Order, PolicyConfig, QueueDepth, SsdConfig, SubCompletion, SubRequest, Trigger, WriteCacheConfig,
 };
 use harmonia_types::registry::names;
 use harmonia_types::{
@@ -36,6 +36,17 @@ const PAIRS: u64 = 60;
 
 fn pick<T: Copy>(rng: &mut Rng, choices: &[T]) -> T {
     choices[rng.below(choices.len() as u64) as usize]
+}
+
+/// A third of the devices have a cache, of a few pages or of many. Other draws stay as they are.
+fn write_cache(rng: &Rng) -> WriteCacheConfig {
+    let mut rng = rng.clone();
+    let pages = pick(&mut rng, &[None, None, None, None, Some(1), Some(40)]);
+    WriteCacheConfig {
+        size: pages.map(|pages: u64| pages * PAGE),
+        ack: SimDuration(pick(&mut rng, &[0, 9_000])),
+        power_protected: rng.chance(0.5),
+    }
 }
 
 /// A random small device that collects often.
@@ -76,6 +87,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             order: LinkOrder::Ready,
             queue_depth: None,
         },
+        write_cache: write_cache(rng),
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(6),
             allocation: pick(rng, &[Allocation::CWDP, Allocation::Static(order), Allocation::Dynamic]),

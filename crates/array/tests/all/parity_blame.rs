@@ -18,10 +18,8 @@ use harmonia_ssd::SsdConfig;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_types::{Blame, Completion, DeviceId, GcWait, HostRequest, Operation, RequestBlame, SimTime};
 
-const READS: Blame =
-    Blame { service: 25_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
-const WRITES: Blame =
-    Blame { service: 200_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
+const READS: Blame = Blame { service: 25_000, transfer: 20_000, ..Blame::NONE };
+const WRITES: Blame = Blame { service: 200_000, transfer: 20_000, ..Blame::NONE };
 
 /// RAID-5 whose members begin to collect at given times, for 1.5 ms. Their pages have been written twice.
 fn raid5(ssd: &SsdConfig, members: u16, small_write: SmallWrite, forces: &[(SimTime, u16)]) -> Array {

@@ -18,10 +18,8 @@ use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_types::{Blame, Completion, DeviceId, HostRequest, IoCause, Operation, RequestBlame, SimTime};
 
-const READS: Blame =
-    Blame { service: 25_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
-const WRITES: Blame =
-    Blame { service: 200_000, transfer: 20_000, queue_host: 0, queue_gc: 0, queue_rebuild: 0, link: 0 };
+const READS: Blame = Blame { service: 25_000, transfer: 20_000, ..Blame::NONE };
+const WRITES: Blame = Blame { service: 200_000, transfer: 20_000, ..Blame::NONE };
 
 fn array(entries: u32, small_write: SmallWrite) -> Array {
     let stripe_cache = StripeCacheConfig { entries, delays: true };

@@ -156,6 +156,12 @@ fn generate(seed: u64) -> Generated {
     if depth.0.chance(0.2) {
         put(format_args!("queue_depth = {}", depth.range(1, 24)));
     }
+    let mut cache = Draw(Rng::stream(seed, "swarm/write-cache"));
+    if cache.0.chance(0.3) {
+        let size = page_size * [cache.range(1, 4), cache.range(1, 64)][cache.range(0, 1) as usize];
+        put(format_args!("[ssd.write_cache]\nsize = \"{size}B\"\nack = \"{}us\"", cache.range(0, 30)));
+        put(format_args!("power_protected = {}", cache.0.chance(0.8)));
+    }
     put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
     let order = Order::all().nth(inside.range(0, 23) as usize).expect("there are 24");
     let allocation = if dynamic { "dynamic".to_owned() } else { order.to_string() };

@@ -129,6 +129,12 @@ fn says_begins_at(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+/// What a write cache is like is not said where there is none, nor that there is none, unless the preset has one.
+fn says_cache(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| !ssd.write_cache.is_none();
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
+}
+
 /// A policy with its own keys.
 fn table_of(policy: &PolicyConfig) -> Shown {
     let mut table = Shown::table();
@@ -204,6 +210,15 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "operations that the device has at once at most, each of any length; the rest wait in the array, in the order in \
          which they came, and an operation makes room when its last page is over the link; the array's own work, such as \
          rebuild, scrub and resync, counts and waits as the host's does (DiskSim's SSD model: 20)" },
+    at! { "ssd.write_cache.size", write_cache.size if says_cache, size(512, 1 << 40).or_none()
+            .saying("\"none\" or a size such as \"12MiB\", at least a page"), PRESET,
+        "what the write cache in front of the dies holds. A write is answered when it has a place there, and holds it until its \
+         pages are programmed; the next one waits. none: a write is answered when it is programmed" },
+    at! { "ssd.write_cache.power_protected", write_cache.power_protected if says_cache, flag(), PRESET,
+        "whether the cache outlives a loss of power. If so, a flush has nothing to wait for; if not, it waits until all that \
+         came before it is programmed" },
+    at! { "ssd.write_cache.ack", write_cache.ack if says_cache, time(), PRESET,
+        "from the moment at which a page has a place in the cache until the write is answered" },
     at! { "ssd.ftl.reserved_blocks", ftl.reserved_blocks,
         amount().saying("a share of the raw blocks (\"15%\") or a number of blocks per allocation unit"), PRESET,
         "over-provisioning, (T - U)/T of all T blocks" },

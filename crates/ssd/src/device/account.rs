@@ -4,6 +4,7 @@
 
 use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
 
+use super::owner::{Owner, OwnerId};
 use super::queue::OpKind;
 use super::{Device, SubCompletion, SubRefusal, SubRequest};
 use crate::die::command::Command;
@@ -18,7 +19,7 @@ pub(super) struct SubState {
     /// When it should be done.
     pub deadline: SimTime,
     pub remaining: u32,
-    parity: ParityPages,
+    pub parity: ParityPages,
     pub edges: Edges,
     pub background: bool,
     /// The page operation that finished last so far (ties: the lowest page).
@@ -125,8 +126,12 @@ impl<P: Probe> Device<P> {
         if let Some(placement) = &mut self.placement {
             placement.finish(die);
         }
-        let is_background = self.is_background(op.sub);
-        let issued = self.subs[op.sub].issued;
+        let is_background = self.is_background(op.owner);
+        let owner = op.owner.get();
+        let issued = match owner {
+            Owner::Host(sub) => self.subs[sub].issued,
+            Owner::Cache(_) => op.ready,
+        };
         let slot = &self.dies[die as usize];
         let command = &slot.command;
         let (start, array) = (command.start, command.array);
@@ -152,11 +157,17 @@ impl<P: Probe> Device<P> {
             queue_gc: queue_gc.0,
             queue_rebuild: queue_rebuild.0,
             link: ((op.ready - issued) + (finish - now)).0,
+            cache_wait: 0,
         };
-        if met_gc && self.rules.tells_planes {
-            self.note_met(die, op.sub, op.unit, share.with_gc);
+        match owner {
+            Owner::Host(sub) => {
+                if met_gc && self.rules.tells_planes {
+                    self.note_met(die, sub, op.unit, share.with_gc);
+                }
+                self.finish_page(sub, op.page, finish, blame, met_gc);
+            }
+            Owner::Cache(slot) => self.is_on_flash(die, slot, share, now),
         }
-        self.finish_page(op.sub, op.page, finish, blame, met_gc);
         if !is_background {
             self.last_activity = now;
             self.note_done(die, now);
@@ -242,7 +253,7 @@ impl<P: Probe> Device<P> {
         now: SimTime,
     ) {
         // The host is there, though it is turned away.
-        self.interrupted |= !self.is_background(handle);
+        self.interrupted |= !self.is_background(OwnerId::host(handle));
         let sub = &mut self.subs[handle];
         debug_assert_eq!(blame.total(), (now - sub.issued).0, "blame sums to the time until the refusal");
         sub.remaining -= 1;

@@ -37,7 +37,7 @@ impl<P: Probe> Device<P> {
             let landing = self.next_landing();
             let outside = arrival.min(landing);
             let (time, bus) = (self.wakes.next_time(), self.bus_wakes.next_time());
-            match self.wakes.first() {
+            let now = match self.wakes.first() {
                 // What the device does by itself comes before what arrives at the same moment; a bus is granted when all
                 // who want it at that moment have asked.
                 die if time <= outside && time <= bus => {
@@ -54,6 +54,7 @@ impl<P: Probe> Device<P> {
                     self.answer_waiting(die as u32, time);
                     self.answer_everywhere(time);
                     self.look_at(die as u32, time);
+                    time
                 }
                 _ if bus <= outside && bus != SimTime::NEVER => {
                     if bus > until {
@@ -62,14 +63,24 @@ impl<P: Probe> Device<P> {
                     self.events += 1;
                     self.grant_bus(bus);
                     self.answer_everywhere(bus);
+                    bus
                 }
                 _ if outside > until || outside == SimTime::NEVER => break,
                 _ if landing <= arrival => {
                     self.land()?;
                     self.answer_everywhere(landing);
                     self.tell_queue(landing);
+                    landing
                 }
-                _ => self.take_ingress()?,
+                _ => {
+                    self.take_ingress()?;
+                    arrival
+                }
+            };
+            if self.cache.is_some() {
+                self.pump(now)?;
+                self.answer_everywhere(now);
+                self.tell_queue(now);
             }
             if self.probe.audits() {
                 self.audit();

@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use harmonia_types::{SimDuration, SimTime};
 
 use super::Device;
+use super::owner::{Owner, OwnerId};
 use crate::die::Die;
 use crate::die::command::Activity;
 use crate::probe::Probe;
@@ -50,15 +51,20 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Whether a sub-request is background work.
+    /// Whether an operation is background work.
     #[inline]
-    pub(super) fn is_background(&self, sub: u32) -> bool {
-        self.background.is_some() && self.subs[sub].background
+    pub(super) fn is_background(&self, owner: OwnerId) -> bool {
+        self.background.is_some()
+            && match owner.get() {
+                Owner::Host(sub) => self.subs[sub].background,
+                Owner::Cache(slot) => self.is_cached_background(slot),
+            }
     }
 
     /// Whether any operation of the host is not done.
     pub(super) fn serves_host(&self) -> bool {
         self.subs.live() > self.background.as_ref().map_or(0, |background| background.open)
+            || self.caches_for_host()
     }
 
     /// Whether operations are at the dies and not all that is open is background work.
@@ -69,8 +75,8 @@ impl<P: Probe> Device<P> {
 
     /// Operations of the host that wait at a die or run there.
     pub(super) fn host_ops_of(&self, die: &Die) -> u32 {
-        let running = die.running_ops().filter(|&op| !self.is_background(self.ops[op].sub)).count();
-        let waiting = self.waiting_from(die.head).filter(|op| !self.is_background(op.sub)).count();
+        let running = die.running_ops().filter(|&op| !self.is_background(self.ops[op].owner)).count();
+        let waiting = self.waiting_from(die.head).filter(|op| !self.is_background(op.owner)).count();
         (running + waiting) as u32
     }
 

@@ -264,7 +264,9 @@ impl<P: Probe> Device<P> {
     fn log_anew(&mut self, die: u32, from: SimTime, until: SimTime) {
         let slot = &mut self.dies[die as usize];
         let last = std::mem::replace(&mut slot.gc_last, (from, until));
-        if slot.waiting == 0 && slot.parts.len() < 2 && slot.paused.is_none() {
+        // What is in line for the cache waits for dies, too.
+        let line = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.waits_since(until));
+        if line == SimTime::NEVER && slot.waiting == 0 && slot.parts.len() < 2 && slot.paused.is_none() {
             // Nothing of the host's is there to have met it, except what arrives while a suspended command ends.
             slot.gc_log.clear();
             return;
@@ -278,6 +280,7 @@ impl<P: Probe> Device<P> {
         } else {
             first
         };
+        let oldest = oldest.min(line);
         let oldest = if oldest == SimTime::NEVER { until } else { oldest };
         if last.1 <= oldest {
             slot.gc_log.clear();

@@ -70,6 +70,13 @@ impl<P: Probe> Device<P> {
             Activity::Erase => self.end_erase(die, now),
         }
         self.dies[die as usize].rest();
+        if self.cache.is_some() {
+            // The die goes on with what waits in the cache, if that is next.
+            self.pump(now)?;
+            if !self.dies[die as usize].is_idle() {
+                return Ok(());
+            }
+        }
         self.dispatch(die, now)
     }
 

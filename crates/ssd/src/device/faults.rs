@@ -8,9 +8,10 @@
 //! that moment. Its counters, its last status and its mapping can still be read.
 //!
 //! A device that loses power forgets what waits at its dies and what is on its link. Reads and programs that have begun finish
-//! on the power that it has stored, as drives with power-loss protection do, and nobody is told. Collection goes on as it was.
+//! on the power that it has stored, as drives with power-loss protection do, and nobody is told. What its write cache holds is kept by
+//! that power, too, and is written afterwards; what is in line for the cache is forgotten. Collection goes on as it was.
 //!
-//! Not modelled: pages that fail to read, dies that fail alone, what a program cut short leaves in its page, and the time a
+//! Not modelled: a loss of power under a write cache without stored power (a scenario with both is refused); pages that fail to read, dies that fail alone, what a program cut short leaves in its page, and the time a
 //! device needs to find its mapping again when power is back.
 
 use harmonia_flash::{Bus, Link, Timing};
@@ -19,7 +20,9 @@ use harmonia_types::{SimDuration, SimTime};
 use super::Device;
 use super::index::Index;
 use super::lanes::Lanes;
+use super::owner::Owner;
 use super::placement::Placement;
+use super::queue::PageOp;
 use crate::die::Die;
 use crate::die::command::NO_OP;
 use crate::interface::Status;
@@ -81,7 +84,13 @@ impl<P: Probe> Device<P> {
         self.ingress.clear();
         self.link = Link::default();
         let landing = self.placement.as_mut().map(|placement| placement.forget_landing());
-        landing.into_iter().flatten().for_each(|op| self.forget_page(op.sub));
+        for op in landing.into_iter().flatten() {
+            match op.owner.get() {
+                Owner::Host(sub) => self.forget_page(sub),
+                Owner::Cache(slot) => self.takes_back(slot),
+            }
+        }
+        self.forget_line(now);
         for die in 0..self.rules.shape.dies {
             self.forget_waiting(die, now);
             self.silence_running(die);
@@ -92,13 +101,14 @@ impl<P: Probe> Device<P> {
     /// Nothing waits at a die any more.
     fn forget_waiting(&mut self, die: u32, now: SimTime) {
         let had_any = self.dies[die as usize].head != NO_OP;
-        loop {
-            let handle = self.dies[die as usize].head;
-            if handle == NO_OP {
-                break;
-            }
-            let sub = self.ops[handle].sub;
-            let is_background = self.is_background(sub);
+        let mut next = self.dies[die as usize].head;
+        while next != NO_OP {
+            let handle = next;
+            let PageOp { owner, next: behind, .. } = self.ops[handle];
+            next = behind;
+            // What the cache has is kept by stored power.
+            let Owner::Host(sub) = owner.get() else { continue };
+            let is_background = self.is_background(owner);
             self.withdraw(die, handle);
             self.forget_page(sub);
             if !is_background {
@@ -115,7 +125,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// A page of a sub-request will not be served.
-    fn forget_page(&mut self, sub: u32) {
+    pub(super) fn forget_page(&mut self, sub: u32) {
         self.subs[sub].remaining -= 1;
         if self.subs[sub].remaining == 0 {
             self.close_background(sub);
@@ -127,7 +137,9 @@ impl<P: Probe> Device<P> {
     fn silence_running(&mut self, die: u32) {
         let running: Vec<u32> = self.dies[die as usize].running_ops().collect();
         for op in running {
-            self.subs[self.ops[op].sub].is_silent = true;
+            if let Owner::Host(sub) = self.ops[op].owner.get() {
+                self.subs[sub].is_silent = true;
+            }
         }
     }
 
@@ -149,6 +161,9 @@ impl<P: Probe> Device<P> {
         if let Some(placement) = &mut self.placement {
             **placement = Placement::new(&self.rules.shape);
         }
+        if let Some(cache) = &mut self.cache {
+            cache.forget_all();
+        }
         self.fast_waiting = 0;
         self.ingress.clear();
         self.completions.clear();
@@ -159,7 +174,8 @@ impl<P: Probe> Device<P> {
     /// Nothing happens by itself any more.
     fn forget_events(&mut self) {
         (0..self.dies.len()).for_each(|die| self.wakes.clear(die));
-        (0..=self.buses.len()).for_each(|slot| self.bus_wakes.clear(slot));
+        let others = 1 + usize::from(self.cache.is_some());
+        (0..self.buses.len() + others).for_each(|slot| self.bus_wakes.clear(slot));
         self.buses.fill(Bus::default());
         self.governor = None;
     }

@@ -185,10 +185,12 @@ impl<P: Probe> Device<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::owner::OwnerId;
     use crate::device::queue::OpKind;
 
     fn write(unit: u32, lpn: u32) -> PageOp {
-        PageOp::new(0, lpn, unit, 0, (OpKind::Write, harmonia_types::IoCause::Host), SimTime::ZERO)
+        let as_written = (OpKind::Write, harmonia_types::IoCause::Host);
+        PageOp::new(OwnerId::host(0), lpn, unit, 0, as_written, SimTime::ZERO)
     }
 
     /// An index of one operation on each of these pages, and the slab they stand in.

@@ -40,7 +40,7 @@ impl<P: Probe> Device<P> {
             _ => (Class::Write, self.ftl.next_host_page(op.unit).map(|place| place.1)),
         };
         self.dies[die as usize].parts.clear();
-        if !command.hosts().all(|HostToken(op)| self.is_background(self.ops[op].sub)) {
+        if !command.hosts().all(|HostToken(op)| self.is_background(self.ops[op].owner)) {
             self.last_activity = now;
         }
         let summaries = self.take_along(die, command, (class, page, None), now)?;
@@ -158,7 +158,7 @@ impl<P: Probe> Device<P> {
         let cycles = self.cycles_of_parts(die, class);
         let pages = slot.parts.iter().map(|part| u8::from(part.transfers)).sum();
         let is_background =
-            |part: &Part| part.op != NO_OP && !part.prepares && self.is_background(self.ops[part.op].sub);
+            |part: &Part| part.op != NO_OP && !part.prepares && self.is_background(self.ops[part.op].owner);
         let background = self.background.is_some() && slot.parts.iter().all(is_background);
         let command = self.dies[die as usize].begin(Activity::Joint(class), now).told(cycles);
         match (class, pages) {

@@ -36,17 +36,21 @@
 //! * `faults`: a device that becomes slow, and one that stops;
 //! * `life`: blocks that wear out, and a device that only serves reads;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
+//! * `cache`: the write cache in front of the dies, where there is one;
+//! * `owner`: whose a page operation is;
 //! * `status`: the O-SSD interface and counters;
 //! * `quiet`: until when it has nothing to report;
 //! * `watch`: what the planes do, for a probe that asks;
 //! * `windows`: when it may begin to collect.
 //!
-//! Not modelled: cache-mode commands, a write cache (a write is durable when its program ends), command overhead in the controller, power
-//! limits, and mapping-table traffic.
+//! Without a write cache a write is durable, and answered, when its program ends.
+//!
+//! Not modelled: cache-mode commands, command overhead in the controller, power limits, and mapping-table traffic.
 
 mod account;
 mod advance;
 mod background;
+mod cache;
 mod collect;
 mod concurrency;
 mod dispatch;
@@ -61,6 +65,7 @@ mod lanes;
 mod levels;
 mod life;
 mod messages;
+mod owner;
 mod pairing;
 mod placement;
 mod plain;
@@ -98,6 +103,7 @@ use crate::shape::Shape;
 use crate::slab::Slab;
 use account::SubState;
 use background::Background;
+use cache::Cache;
 use concurrency::{Governor, LAST_BLOCK};
 use faults::Remains;
 use index::Index;
@@ -141,11 +147,14 @@ pub struct Device<P: Probe = NoProbe> {
     subs: Slab<SubState>,
     /// What it knows of background work, since there was any.
     background: Option<Box<Background>>,
+    /// What writes pass on their way to the dies, where there is a cache.
+    cache: Option<Box<Cache>>,
     /// Which die takes a write, where that is not fixed.
     placement: Option<Box<Placement>>,
     /// One slot per die: when it next has something to do.
     wakes: SlotQueue,
-    /// One slot per channel: when a bus that is waited for is free. One more: when the governor looks again.
+    /// One slot per channel: when a bus that is waited for is free. One more: when the governor looks again. Where there is a
+    /// cache, another one: when what is in line for it goes on.
     bus_wakes: SlotQueue,
     link: Link,
     buses: Vec<Bus>,
@@ -238,6 +247,7 @@ impl<P: Probe> Device<P> {
         let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
+        let cache = Cache::new(config, &shape).map(Box::new);
         let channels = config.geometry.channels;
         let standing = if probe.watches_levels() {
             Standing::new(&ftl, &shape, channels as usize)
@@ -294,6 +304,7 @@ impl<P: Probe> Device<P> {
             schedule_needs: needs,
             governor,
             dies: vec![Die::default(); dies],
+            cache,
             placement,
             background: None,
             ops: Slab::default(),
@@ -302,7 +313,7 @@ impl<P: Probe> Device<P> {
             queued_reads: Vec::new(),
             subs: Slab::default(),
             wakes: SlotQueue::new(dies),
-            bus_wakes: SlotQueue::new(channels as usize + 1),
+            bus_wakes: SlotQueue::new(channels as usize + 1 + usize::from(!config.write_cache.is_none())),
             link: Link::default(),
             buses: vec![Bus::default(); channels as usize],
             ingress: VecDeque::new(),

@@ -24,6 +24,7 @@ use std::collections::BTreeMap;
 use harmonia_engine::EventQueue;
 use harmonia_types::{Lpn, Operation, SimTime};
 
+use super::owner::OwnerId;
 use super::queue::{OpKind, PageOp, class_of};
 use super::{Device, DeviceFailure, SubRequest};
 use crate::gc::schedule::GivesWay;
@@ -31,7 +32,7 @@ use crate::probe::Probe;
 use crate::shape::Shape;
 
 /// No unit: the operation is not bound yet.
-const UNBOUND: u32 = u32::MAX;
+pub(super) const UNBOUND: u32 = u32::MAX;
 
 /// What a device with dynamic allocation remembers.
 #[derive(Debug, Clone)]
@@ -192,7 +193,7 @@ impl Placement {
 impl<P: Probe> Device<P> {
     /// One page of a sub-request has arrived: it is bound at once, or when its data is over the link.
     pub(super) fn place_later(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
-        self.interrupted |= !self.is_background(op.sub);
+        self.interrupted |= !self.is_background(op.owner);
         let Some(placement) = &mut self.placement else {
             unreachable!("asked for with dynamic allocation only")
         };
@@ -234,7 +235,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// The die that such an operation goes to whatever the queues are.
-    fn die_bound_to(&self, lpn: u32, is_whole_write: bool) -> Option<u32> {
+    pub(super) fn die_bound_to(&self, lpn: u32, is_whole_write: bool) -> Option<u32> {
         let shape = &self.rules.shape;
         if shape.names_die {
             return Some(shape.locate(lpn).0);
@@ -258,10 +259,10 @@ impl<P: Probe> Device<P> {
             (None, OpKind::Read | OpKind::Trim) if home.is_none() => {
                 // What it waited for was trimmed.
                 match op.kind {
-                    OpKind::Read => self.finish_unmapped_read(op.sub, op.page, 0, op.lpn, now),
+                    OpKind::Read => self.finish_unmapped_read(op.owner.sub(), op.page, 0, op.lpn, now),
                     _ => {
                         self.probe.trim(Lpn(op.lpn));
-                        self.finish_page_at(op.sub, op.page, now);
+                        self.finish_page_at(op.owner.sub(), op.page, now);
                     }
                 }
                 return Ok(());
@@ -274,7 +275,7 @@ impl<P: Probe> Device<P> {
         if op.fast_fail
             && let Some(left) = self.kept_waiting(die, op.kind.class(), now)
         {
-            self.refuse_arriving(op.sub, op.page, left, now);
+            self.refuse_arriving(op.owner.sub(), op.page, left, now);
             return Ok(());
         }
         if let Some(placement) = &mut self.placement {
@@ -395,7 +396,8 @@ impl<P: Probe> Device<P> {
                 self.refuse_arriving(handle, page, left, now);
                 continue;
             }
-            let op = PageOp::new(handle, lpn, UNBOUND, page, (kind, sub.parity.cause_of(page)), ready);
+            let owner = OwnerId::host(handle);
+            let op = PageOp::new(owner, lpn, UNBOUND, page, (kind, sub.parity.cause_of(page)), ready);
             self.place_later(PageOp { fast_fail: sub.fast_fail, ..op }, now)?;
         }
         Ok(())

@@ -13,6 +13,7 @@
 
 use harmonia_types::{Blame, Operation, SimDuration, SimTime};
 
+use super::owner::OwnerId;
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure, SubRequest};
 use crate::die::collection::Collection;
@@ -33,7 +34,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn is_plain(&self) -> bool {
         let rules = &self.rules;
         let is_watched = self.probe.audits() || self.probe.watches_planes();
-        let has_queues = self.lanes.is_some() || self.placement.is_some();
+        let has_queues = self.lanes.is_some() || self.placement.is_some() || self.cache.is_some();
         let has_rules = rules.by_page || rules.reads_first || rules.multi_plane || rules.suspends;
         let by_head = rules.geometry.own_pins && self.schedule_needs.serves_head;
         by_head && !(is_watched || has_queues || has_rules || rules.global || self.governor.is_some())
@@ -77,7 +78,7 @@ impl<P: Probe> Device<P> {
         if op.kind != OpKind::Write || slot.command.summaries > 0 || self.background.is_some() {
             return self.wake(die, now);
         }
-        let (sub, page, ready) = (op.sub, op.page, op.ready);
+        let (sub, page, ready) = (op.owner.sub(), op.page, op.ready);
         let issued = self.subs[sub].issued;
         if self.rules.tells_planes && slot.has_collected_since(issued) {
             return self.wake(die, now);
@@ -93,6 +94,7 @@ impl<P: Probe> Device<P> {
             queue_gc: queue_gc.0,
             queue_rebuild: 0,
             link: (ready - issued).0,
+            cache_wait: 0,
         };
         self.ops.release(handle);
         self.finish_page(sub, page, now, blame, met_gc);
@@ -253,7 +255,8 @@ impl<P: Probe> Device<P> {
         let handle = self.open_sub(sub, now, 1);
         self.last_activity = now;
         let ready = self.link.receive(now, self.rules.link_page);
-        let op = PageOp::new(handle, lpn, unit, 0, (OpKind::Write, sub.parity.cause_of(0)), ready);
+        let owner = OwnerId::host(handle);
+        let op = PageOp::new(owner, lpn, unit, 0, (OpKind::Write, sub.parity.cause_of(0)), ready);
         self.enqueue(die, op, now)?;
         self.answer_everywhere(now);
         self.tell_queue(now);

@@ -7,22 +7,23 @@ use harmonia_types::{IoCause, Operation, SimTime};
 
 use super::account::Edges;
 use super::index::LONGEST_WALK;
+use super::owner::OwnerId;
 use super::{Device, DeviceFailure, SubRequest};
 use crate::die::Die;
 use crate::die::command::NO_OP;
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
 
-/// One page of a sub-request, waiting at or running on a die.
+/// One page of a sub-request, or one that the drive writes for itself, waiting at or running on a die.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageOp {
     pub next: u32,
     pub previous: u32,
-    pub sub: u32,
+    pub owner: OwnerId,
     /// LPN inside the unit; the device's where the allocation is dynamic.
     pub lpn: u32,
     pub unit: u32,
-    /// Page of the sub-request, counted from 0.
+    /// Page of the sub-request, counted from 0; 0 of what the drive does for itself.
     pub page: u32,
     pub kind: OpKind,
     /// What it is for: the host's data, or the array's parity.
@@ -59,7 +60,7 @@ pub(super) enum OpKind {
 
 impl PageOp {
     pub fn new(
-        sub: u32,
+        owner: OwnerId,
         lpn: u32,
         unit: u32,
         page: u32,
@@ -69,7 +70,7 @@ impl PageOp {
         PageOp {
             next: NO_OP,
             previous: NO_OP,
-            sub,
+            owner,
             lpn,
             unit,
             page,
@@ -140,6 +141,9 @@ impl<P: Probe> Device<P> {
             sub.length
         );
         if sub.operation == Operation::Flush || pages == 0 {
+            if sub.operation == Operation::Flush && self.flush_waits(&sub, issued, now) {
+                return Ok(());
+            }
             // Every write is durable when it completes, so there is nothing to flush.
             self.finish_at_once(sub.token, issued, now);
             return Ok(());
@@ -155,6 +159,9 @@ impl<P: Probe> Device<P> {
         }
         if !sub.background {
             self.last_activity = now;
+        }
+        if self.cache.is_some() {
+            return self.accept_before_cache(&sub, handle, now);
         }
         if self.rules.shape.is_dynamic() {
             let is_partial = |page| (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
@@ -215,7 +222,8 @@ impl<P: Probe> Device<P> {
             self.refuse_arriving(handle, page, left, now);
             return Ok(());
         }
-        let op = PageOp::new(handle, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
+        let owner = OwnerId::host(handle);
+        let op = PageOp::new(owner, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
         self.enqueue(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)
     }
 
@@ -235,7 +243,7 @@ impl<P: Probe> Device<P> {
     }
 
     fn enqueue_among(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
-        if !self.is_background(op.sub) {
+        if !self.is_background(op.owner) {
             self.interrupted = true;
             self.note_arrival(die);
         }
@@ -362,7 +370,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Whether an operation on this LPN waits at, or runs on, its die.
-    fn waits_at(&mut self, die: u32, unit: u32, lpn: u32) -> bool {
+    pub(super) fn waits_at(&mut self, die: u32, unit: u32, lpn: u32) -> bool {
         if self.index.is_none() && self.dies[die as usize].waiting > LONGEST_WALK {
             self.index_queues();
         }

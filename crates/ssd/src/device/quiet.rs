@@ -12,7 +12,8 @@
 //! that ends, and the device reports its end when the last die is done.
 //!
 //! No bound beyond the next event: where an event goes step by step, may be begun in idle time or by a policy that limits
-//! channels, where data goes to any unit, where a command writes several planes, in a window, and over a link that takes time.
+//! channels, where data goes to any unit, where a command writes several planes, in a window, behind a write cache, and over a link
+//! that takes time.
 
 use harmonia_types::{Bytes, Operation, SimDuration, SimTime};
 
@@ -71,7 +72,9 @@ impl<P: Probe> Device<P> {
         let takes_turns = self.governor.is_some() || self.placement.is_some() || self.background.is_some();
         let is_free = self.window == windows::State::None && self.failed.is_none();
         let at_once = self.ingress.is_empty() && self.rules.link_latency == SimDuration::ZERO;
-        is_free && at_once && !(has_rules || takes_turns || self.schedule_needs.fresh_blocks)
+        // A cache says when pages are written, not their arrival.
+        let at_arrival = self.cache.is_none();
+        is_free && at_once && at_arrival && !(has_rules || takes_turns || self.schedule_needs.fresh_blocks)
     }
 
     /// How much room each unit has before its die may report, and when what is at the dies already may bring a report. `None`

@@ -70,6 +70,8 @@ impl<P: Probe> Device<P> {
                 true => self.ftl.home(lpn).map(|home| self.rules.shape.die_of(home)),
                 false => Some(self.rules.shape.locate(lpn).0),
             };
+            // What is in the cache waits for no die.
+            let die = die.filter(|_| !self.is_cached(lpn));
             let left = die.and_then(|die| self.kept_waiting(die, Class::Read, now));
             let (from, to) = ((page * size).max(offset), ((page + 1) * size).min(end));
             part = match (part, left) {
@@ -153,13 +155,14 @@ impl<P: Probe> Device<P> {
     /// An operation leaves the queue without having been served.
     fn refuse(&mut self, die: u32, handle: u32, left: SimDuration, now: SimTime) {
         let op = self.ops[handle];
-        let is_background = self.is_background(op.sub);
+        let sub = op.owner.sub();
+        let is_background = self.is_background(op.owner);
         let is_blank =
             op.kind == OpKind::Read && self.lies_nowhere(&op) && !self.follows_another(die, handle);
         self.withdraw(die, handle);
         if is_blank {
             // What would have written its page was refused: it is one that was never written.
-            self.finish_unmapped_read(op.sub, op.page, op.unit, op.lpn, now);
+            self.finish_unmapped_read(sub, op.page, op.unit, op.lpn, now);
         } else {
             // Of the time since it was issued, that until it was ready belongs to the link.
             let ready = op.ready.min(now);
@@ -169,13 +172,13 @@ impl<P: Probe> Device<P> {
                 self.audit_waiting(die, (ready, now), (queue_gc, queue_rebuild));
             }
             let blame = Blame {
-                link: (ready - self.subs[op.sub].issued).0,
+                link: (ready - self.subs[sub].issued).0,
                 queue_gc: queue_gc.0,
                 queue_rebuild: queue_rebuild.0,
                 queue_host: ((now - ready) - queue_gc - queue_rebuild).0,
                 ..Blame::default()
             };
-            self.refuse_page(op.sub, op.page, left, blame, now);
+            self.refuse_page(sub, op.page, left, blame, now);
         }
         if !is_background {
             self.note_done(die, now);

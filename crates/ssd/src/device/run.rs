@@ -4,6 +4,7 @@ use harmonia_flash::{Bus, CommandOrder, Grant, PageTimes, Turn, Urgency};
 use harmonia_types::{IoCause, Ppn, SimDuration, SimTime};
 
 use super::account::Share;
+use super::owner::Owner;
 use super::queue::{OpKind, PageOp};
 use super::rules::Rules;
 use super::{Device, DeviceFailure};
@@ -50,7 +51,7 @@ impl<P: Probe> Device<P> {
     /// Starts a host operation that has left the queue. `false` if it took no time and is done.
     pub(super) fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         let op = self.ops[handle];
-        let background = self.is_background(op.sub);
+        let background = self.is_background(op.owner);
         if !background {
             self.last_activity = now;
         }
@@ -98,7 +99,10 @@ impl<P: Probe> Device<P> {
 
     #[inline]
     pub(super) fn origin(&self, op: &PageOp) -> Origin {
-        Origin { token: self.subs[op.sub].token, page: op.page }
+        match op.owner.get() {
+            Owner::Host(sub) => Origin { token: self.subs[sub].token, page: op.page },
+            Owner::Cache(slot) => self.origin_in_cache(slot),
+        }
     }
 
     /// How long the array works for the page in which an operation's data lies now.
@@ -149,15 +153,23 @@ impl<P: Probe> Device<P> {
             self.dies[self.rules.shape.die_of(home) as usize].exhausted = false;
         }
         self.note_plane(die, op.unit);
+        if let Owner::Cache(slot) = op.owner.get() {
+            self.probe.drain(slot, self.ftl.device_lpn(op.unit, op.lpn));
+        }
         let free = self.ftl.free_blocks(op.unit);
         let failure = self.failure(now);
         let origin = Some(self.origin(op));
         let summaries =
             self.ftl.program(op.unit, op.lpn, op.cause, origin, &mut self.probe).map_err(failure)?;
         self.dies[die as usize].exhausted = false;
-        let edges = &self.subs[op.sub].edges;
-        if edges.left_out != [0; 2] {
-            self.counters.padding[op.cause as usize] += u64::from(edges.left_out_of(op.page));
+        match op.owner.get() {
+            Owner::Host(sub) => {
+                let edges = &self.subs[sub].edges;
+                if edges.left_out != [0; 2] {
+                    self.counters.padding[op.cause as usize] += u64::from(edges.left_out_of(op.page));
+                }
+            }
+            Owner::Cache(slot) => self.counters.padding[op.cause as usize] += self.left_out_in_cache(slot),
         }
         if self.ftl.free_blocks(op.unit) != free {
             // A block was opened: utilisation changed, and there is less room.
@@ -240,6 +252,10 @@ impl<P: Probe> Device<P> {
         let Some((_, channel)) = self.bus_wakes.peek() else { return };
         if channel == self.buses.len() {
             return self.govern(now);
+        }
+        if channel > self.buses.len() {
+            // What is in line for the cache goes on when this event is over.
+            return self.bus_wakes.clear(channel);
         }
         let bus = &mut self.buses[channel];
         let granted = bus.grant(now);

@@ -20,6 +20,7 @@ impl<P: Probe> Device<P> {
             victim_pages_moved: tally.programs[IoCause::Gc as usize] - self.moved_of_unfinished(),
             gc_busy: self.dies.iter().map(|die| die.gc_busy).sum(),
             gc_plane_busy: self.dies.iter().map(|die| die.gc_plane_busy).sum(),
+            write_cache: self.counted_by_cache(),
             ..self.counters
         }
     }
@@ -38,6 +39,7 @@ impl<P: Probe> Device<P> {
     /// The measured window begins: maxima count anew, and the probe is told, of how things stand first.
     pub fn begin_window(&mut self, from: SimTime) {
         self.counters.depth_at_gc.most = 0;
+        self.begin_window_of_cache();
         self.tell_levels(from);
         self.probe.window(from);
     }
@@ -62,9 +64,10 @@ impl<P: Probe> Device<P> {
         self.ftl.units[unit as usize].visible_free()
     }
 
-    /// Page operations that have arrived and are not done.
+    /// Page operations that have arrived and are not done; pages in a write cache are until they are on flash.
     pub(super) fn waiting_or_running(&self) -> usize {
-        self.ops.live() + self.placement.as_ref().map_or(0, |placement| placement.landing())
+        let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
+        self.ops.live() + landing + self.not_handed_over()
     }
 
     /// The O-SSD status at `now`; of a device that has failed, its last.
@@ -122,6 +125,7 @@ impl<P: Probe> Device<P> {
         self.audit_index();
         self.audit_promises();
         self.audit_levels();
+        self.audit_cache();
         self.audit_channels();
         let collecting = self.dies.iter().filter(|die| die.collects()).count();
         assert_eq!(collecting as u32, self.collecting, "dies that collect");

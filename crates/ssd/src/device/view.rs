@@ -5,6 +5,7 @@ use harmonia_types::SimTime;
 use super::account::SubState;
 use super::index::Index;
 use super::lanes::{self, Lanes};
+use super::owner::Owner;
 use super::queue::{OpKind, PageOp};
 use super::rules::Rules;
 use crate::die::Die;
@@ -30,8 +31,16 @@ impl QueueView<'_> {
     #[inline]
     pub fn queued(&self, handle: u32) -> Queued {
         let op = &self.ops[handle];
-        let deadline = self.rules.deadlines.then(|| self.subs[op.sub].deadline);
+        let deadline = self.rules.deadlines.then(|| self.deadline(op));
         Queued { token: HostToken(handle), class: op.kind.class(), ready: op.ready, deadline }
+    }
+
+    /// When an operation should be done: what the drive writes for itself, as soon as what has no deadline of its own.
+    fn deadline(&self, op: &PageOp) -> SimTime {
+        match op.owner.get() {
+            Owner::Host(sub) => self.subs[sub].deadline,
+            Owner::Cache(_) => op.ready + self.rules.slack,
+        }
     }
 
     /// What the host gets served next: the head of the queue; where reads go first, the first of those that could start.
@@ -47,7 +56,7 @@ impl QueueView<'_> {
     /// The first read of the host that could start now, though the command that runs is a program.
     pub fn host_read(&self, now: SimTime) -> Option<HostToken> {
         let runs = |op: &PageOp| self.die.running_ops().any(|other| self.ops[other].is_on(op.unit, op.lpn));
-        let is_due = |op: &PageOp| op.ready <= now && !self.subs[op.sub].background && !runs(op);
+        let is_due = |op: &PageOp| op.ready <= now && !self.subs[op.owner.sub()].background && !runs(op);
         self.first_in(Class::Read, is_due).map(|read| read.token)
     }
 

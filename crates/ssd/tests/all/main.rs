@@ -42,3 +42,4 @@ mod thresholds;
 mod timing;
 mod wear;
 mod windows;
+mod write_cache;

@@ -34,6 +34,9 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
         let mut config = crate::random::config(&mut rng);
         crate::random::timing(&mut config, &mut Rng::stream(seed, "power/timing"));
         config.gc.concurrency = crate::random::concurrency(&mut rng);
+        // Old seeds differ in nothing else.
+        let size = Rng::stream(seed, "power/write cache").below(12);
+        config.write_cache.size = Some(size * 512).filter(|&size| size > 0 && seed % 2 == 1);
         let ftl = Ftl::new(&config, seed, "device").unwrap();
         let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.geometry.page_size));
         let mut device = Device::new(&config, ftl, any(AuditProbe)).unwrap();

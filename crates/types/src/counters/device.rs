@@ -48,6 +48,28 @@ crate::counters! {
         /// Operations of the host that met collection of their die: of the plane they are for, too, or of sibling planes only.
         /// Counted where every plane owns its blocks.
         pub met_gc: MetGc;
+        /// What the write cache took and gave.
+        pub write_cache: WriteCacheCounters;
+    }
+
+    /// The write cache of a drive: the report's `write_cache`.
+    pub struct WriteCacheCounters {
+        /// Pages of writes that got a place of their own.
+        pub admitted_pages: u64 = Sum, "pages";
+        /// Pages of writes that went over one that waited there, so that flash is programmed once for both.
+        pub absorbed_pages: u64 = Sum, "pages";
+        /// Pages that reads were answered with from it.
+        pub answered_pages: u64 = Sum, "pages";
+        /// Pages that were dropped because they were trimmed while they waited.
+        pub trimmed_pages: u64 = Sum, "pages";
+        /// Pages of writes that waited for a place, or behind another that did.
+        pub waits: u64 = Sum, "pages";
+        /// How long they waited, in all.
+        pub wait_ns: u64 = Sum, "ns";
+        /// Of these pages, those whose place was held by a page of a die that collected meanwhile.
+        pub waits_for_gc: u64 = Sum, "pages";
+        /// Most pages that it held at a time.
+        pub high_water_pages: u64 = Peak, "pages";
     }
 
     /// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +

@@ -3,6 +3,7 @@
 //! It refuses what flash cannot do: a program of a page that is not erased, or out of order within its block, and
 //! finding another page's data where a page was expected.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
@@ -26,6 +27,14 @@ pub struct FlashCounts {
     /// Pages discarded.
     pub trims: u64,
     pub erases: u64,
+}
+
+/// What a slot of a member's write cache holds of a page.
+struct Held<C> {
+    lpn: Lpn,
+    page: Vec<C>,
+    /// By sector: it is there.
+    is_there: Vec<bool>,
 }
 
 /// A member's flash.
@@ -52,6 +61,11 @@ pub struct Flash<C: Content> {
     page: Vec<C>,
     /// A page that is not mapped.
     blank: Vec<C>,
+    /// By slot of its write cache, and the slot with the latest data of a page that is not on flash.
+    slots: BTreeMap<u32, Held<C>>,
+    latest: BTreeMap<u32, u32>,
+    /// The slot whose page is programmed next.
+    drained: Option<u32>,
     pub counts: FlashCounts,
 }
 
@@ -80,12 +94,25 @@ impl<C: Content> Flash<C> {
             merged: None,
             page: vec![C::ZERO; page_sectors],
             blank: vec![C::ZERO; page_sectors],
+            slots: BTreeMap::new(),
+            latest: BTreeMap::new(),
+            drained: None,
             counts: FlashCounts::default(),
         }
     }
 
     /// What a logical page holds now, as the mapping says; `None` if it is not mapped.
-    pub fn contents(&self, ftl: &Ftl, lpn: u32) -> Option<&[C]> {
+    pub fn contents(&self, ftl: &Ftl, lpn: u32) -> Option<Vec<C>> {
+        let on_flash = self.on_flash(ftl, lpn);
+        let Some(held) = self.latest.get(&lpn).map(|slot| &self.slots[slot]) else {
+            return on_flash.map(<[C]>::to_vec);
+        };
+        let below = |sector| on_flash.map_or_else(|| self.unmapped(Lpn(lpn), sector), |page| page[sector]);
+        let sector = |sector: usize| if held.is_there[sector] { held.page[sector] } else { below(sector) };
+        Some((0..self.page_sectors).map(sector).collect())
+    }
+
+    fn on_flash(&self, ftl: &Ftl, lpn: u32) -> Option<&[C]> {
         let shape = ftl.shape();
         let (unit, in_unit) = if shape.is_dynamic() {
             (ftl.home(lpn)?, lpn)
@@ -148,6 +175,18 @@ impl<C: Content> Probe for Flash<C> {
             page.copy_from_slice(&self.blank);
         }
         let start = self.store(to, lpn);
+        if let Some(slot) = self.drained.take() {
+            let held = &self.slots[&slot];
+            for sector in (0..self.page_sectors).filter(|&sector| held.is_there[sector]) {
+                page[sector] = held.page[sector];
+            }
+            if self.latest.get(&lpn.0) == Some(&slot) {
+                self.latest.remove(&lpn.0);
+            }
+            self.held[start..start + self.page_sectors].copy_from_slice(&page);
+            self.page = page;
+            return;
+        }
         let mut world = self.world.lock().expect("one thread");
         // What has failed may go on, and nobody listens.
         if let Some(member) = world.damage.member_of(self.number) {
@@ -163,6 +202,42 @@ impl<C: Content> Probe for Flash<C> {
         let start = self.load(from, lpn);
         self.page.copy_from_slice(&self.held[start..start + self.page_sectors]);
         self.merged = Some(lpn);
+    }
+
+    fn admit(&mut self, slot: u32, lpn: Lpn, cause: IoCause, origin: Origin, absorbs: bool) {
+        let mut world = self.world.lock().expect("one thread");
+        let new =
+            || Held { lpn, page: vec![C::ZERO; self.page_sectors], is_there: vec![false; self.page_sectors] };
+        if !absorbs {
+            self.slots.insert(slot, new());
+        }
+        let held = self.slots.get_mut(&slot).expect("a slot that holds something");
+        assert_eq!(held.lpn, lpn, "a slot holds one page");
+        if let Some(member) = world.damage.member_of(self.number) {
+            let covers = world.covers(lpn, origin);
+            world.programs(member, lpn, cause, origin, &mut held.page);
+            held.is_there[covers].fill(true);
+        }
+        drop(world);
+        self.latest.insert(lpn.0, slot);
+    }
+
+    fn drain(&mut self, slot: u32, lpn: Lpn) {
+        assert_eq!(self.slots[&slot].lpn, lpn, "a slot holds one page");
+        self.drained = Some(slot);
+    }
+
+    fn discard(&mut self, lpn: Lpn) {
+        self.latest.remove(&lpn.0);
+    }
+
+    fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
+        let held = &self.slots[&slot];
+        let mut world = self.world.lock().expect("one thread");
+        if let Some(member) = world.damage.member_of(self.number) {
+            assert_eq!((held.lpn, held.is_there.contains(&false)), (lpn, false), "all of the page is there");
+            world.reads(member, lpn, origin, &held.page);
+        }
     }
 
     fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {

@@ -10,7 +10,7 @@ use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger,
+    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -59,6 +59,7 @@ pub fn array(seed: u64) -> ArrayConfig {
     loop {
         let mut config = draw_array(&mut rng, level);
         config.parity_shares = shares(seed, &config);
+        write_cache(seed, &mut config);
         let layout = config.layout();
         // Units so large that members hold only one or two make arrays without rows to speak of.
         if layout.member_bytes() >= 3 * layout.stripe_unit() && layout.logical_bytes() > 0 {
@@ -77,6 +78,20 @@ fn shares(seed: u64, config: &ArrayConfig) -> Vec<u16> {
     }
     // The first two have some in any case.
     (0..config.devices).map(|member| rng.below(4) as u16 + u16::from(member < 2)).collect()
+}
+
+/// Write caches in the drives of a third of the histories, of a few pages or of many. They have stored power: what they lost without it
+/// is not modelled.
+fn write_cache(seed: u64, config: &mut ArrayConfig) {
+    let mut rng = Rng::stream(seed, "contents/write cache");
+    let pages = pick(&mut rng, &[1, 2, 5, 30, 300]);
+    let ack = SimDuration(pick(&mut rng, &[0, 3_000, 50_000]));
+    if rng.chance(0.33) {
+        for member in &mut config.members {
+            let size = Some(pages * u64::from(member.ssd.geometry.page_size));
+            member.ssd.write_cache = WriteCacheConfig { size, ack, power_protected: true };
+        }
+    }
 }
 
 /// A limit of operations at once. Other draws stay as they are.
@@ -298,6 +313,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             suspend_host_program: None,
             resume: SimDuration(pick(rng, &[0, 3_000])),
         },
+        write_cache: WriteCacheConfig::default(),
         link: LinkConfig {
             bandwidth: page_size * 1_000_000 / draw(rng, 1, 80),
             latency: SimDuration(pick(rng, &[0, 0, 7_000, 300_000])),

@@ -191,6 +191,15 @@ impl<C: Content> World<C> {
         assert!(is_told, "{lpn:?} of member {} is programmed as {expected:?}, not {cause:?}", member.0);
     }
 
+    /// The sectors of a page that an operation carries.
+    pub fn covers(&self, lpn: Lpn, origin: Origin) -> Range<usize> {
+        let carried = &self.carried[origin.token as u32 as usize];
+        let start = u64::from(lpn.0) * self.places.page_sectors;
+        let end = carried.first + carried.contents.len() as u64;
+        let within = |sector: u64| sector.saturating_sub(start).min(self.places.page_sectors) as usize;
+        within(carried.first)..within(end)
+    }
+
     /// Makes room for an operation of so many sectors; its contents are to be filled in.
     fn carry(&mut self, operation: &PlannedOperation, token: u64) -> &mut Carried<C> {
         let place = token as u32 as usize;

@@ -74,7 +74,8 @@ fn losses_of_power(seed: u64, scenario: &Scenario) -> String {
     let mut d = Draw(Rng::stream(seed, "swarm/power"));
     let is_known =
         !matches!(scenario.array.level, Level::Draid(_)) && scenario.array.coordination.policy != "gaftl";
-    if !is_known || d.0.chance(0.5) {
+    let forgets = scenario.array.members.iter().any(|member| !member.ssd.write_cache.power_protected);
+    if !is_known || forgets || d.0.chance(0.5) {
         return String::new();
     }
     let losses: Vec<String> =

@@ -11,6 +11,7 @@ use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, NoProbe, any};
 use harmonia_ssd::{
     AllocationUnit, Amount, Device, Domain, Ftl, FtlConfig, GcConfig, SsdConfig, SubCompletion, SubRequest,
+    WriteCacheConfig,
 };
 use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
@@ -50,6 +51,7 @@ pub fn one_die() -> SsdConfig {
             order: LinkOrder::Ready,
             queue_depth: None,
         },
+        write_cache: WriteCacheConfig::default(),
         ftl: FtlConfig { reserved_blocks: Amount::Blocks(4), ..FtlConfig::default() },
         gc: GcConfig { hard_threshold: Amount::Blocks(1), ..GcConfig::default() },
         wear: None,

@@ -5,7 +5,7 @@ use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, Lin
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger,
+    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -68,6 +68,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             order: LinkOrder::Ready,
             queue_depth: None,
         },
+        write_cache: WriteCacheConfig::default(),
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation,

@@ -6,6 +6,7 @@ use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
     AllocationUnit, Amount, Ftl, FtlConfig, GcConfig, Policies, PolicyConfig, SsdConfig, SubRequest,
+    WriteCacheConfig,
 };
 use harmonia_types::{IoCause, Operation, ParityPages, SimDuration};
 
@@ -47,6 +48,7 @@ pub fn config(channels: u32) -> SsdConfig {
             order: LinkOrder::Ready,
             queue_depth: None,
         },
+        write_cache: WriteCacheConfig::default(),
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(10),
             allocation_unit: AllocationUnit::Plane,

@@ -1,0 +1,354 @@
+//! The write cache in front of the dies: what arrives passes it, and what it hands over goes to a die.
+//!
+//! ```text
+//! accept ─► link ─► WriteCache ─► Admitted: the host hears of the page
+//!                       │         HandOver: an operation of the drive's own, in the queue of its die ─► program ─┐
+//!                       ▲                                                                                          │
+//!                       └──────────────────────────── the slot is free ◄───────────────────────────────────────────┘
+//! ```
+//!
+//! [`WriteCache`] says what happens next; [`Device::pump`] carries that out, after every event. Where a page goes is as without a
+//! cache: by its number, or to the die that `placement` chooses when the page is handed over. The map changes when its program begins. So until
+//! then its old copy counts as valid.
+//!
+//! The time of a write is on the link until its data is there, then `cache_wait` until it has a slot, then `service` for the answer. Of the wait,
+//! `queue_gc` is the time in which the die collected whose page held the slot that the write then got; only such a write met collection. A read from the
+//! cache is on the link for all of its time. A read or trim that had its place in line and then goes to a die has that wait in `link`.
+//!
+//! A write is never refused: it waits for a slot, and not for a die. Reads that ask to fail fast are refused as ever, unless the cache has
+//! their page.
+
+use harmonia_types::{Blame, Lpn, Operation, SimDuration, SimTime, WriteCacheCounters};
+
+use super::account::Share;
+use super::owner::OwnerId;
+use super::placement::UNBOUND;
+use super::queue::{OpKind, PageOp};
+use super::{Device, DeviceFailure, SubCompletion, SubRequest};
+use crate::config::SsdConfig;
+use crate::front::{Effect, InLine, Turn, Write, WriteCache, Written};
+use crate::probe::{Origin, Probe};
+use crate::shape::Shape;
+
+/// A cache, and how it answers.
+#[derive(Debug, Clone)]
+pub(super) struct Cache {
+    pages: WriteCache,
+    ack: SimDuration,
+    power_protected: bool,
+}
+
+impl Cache {
+    /// The cache of a device, if it has one.
+    pub fn new(config: &SsdConfig, shape: &Shape) -> Option<Cache> {
+        let size = config.write_cache.pages(shape.page_size)?;
+        let at_once = pages_at_once(config);
+        let lists =
+            if shape.names_die { vec![at_once; shape.dies as usize] } else { vec![at_once * shape.dies] };
+        Some(Cache {
+            pages: WriteCache::new(size, shape.page_size, lists.into_iter()),
+            ack: config.write_cache.ack,
+            power_protected: config.write_cache.power_protected,
+        })
+    }
+
+    /// Since when what is in line waits for a slot; never, if it does not.
+    pub fn waits_since(&self, now: SimTime) -> SimTime {
+        self.pages.waits_since(now).unwrap_or(SimTime::NEVER)
+    }
+
+    /// The drive has failed.
+    pub fn forget_all(&mut self) {
+        self.pages.forget_all();
+    }
+}
+
+/// Pages that a die is given at a time: as many as one of its commands programs.
+fn pages_at_once(config: &SsdConfig) -> u32 {
+    if config.ftl.multi_plane { config.geometry.planes_per_die } else { 1 }
+}
+
+impl<P: Probe> Device<P> {
+    /// The pages of a sub-request pass the cache: writes get in line for it, and reads and trims look into it.
+    pub(super) fn accept_before_cache(
+        &mut self,
+        sub: &SubRequest,
+        handle: u32,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        self.interrupted |= !sub.background;
+        let page_size = self.rules.page_size.by();
+        let (start, end) = (sub.offset, sub.offset + sub.length);
+        let first = self.rules.page_size.divide(start).0;
+        let pages = self.subs[handle].remaining;
+        let fast_fail = sub.fast_fail;
+        for page in 0..pages {
+            let lpn = first + u64::from(page);
+            let within = |byte: u64| byte.saturating_sub(lpn * page_size).min(page_size) as u32;
+            let written = Written::of(within(start), within(end), page_size as u32);
+            let lpn = lpn as u32;
+            let (ready, turn) = match sub.operation {
+                Operation::Write => {
+                    let write = Write {
+                        written,
+                        cause: sub.parity.cause_of(page),
+                        token: sub.token,
+                        list: if self.rules.shape.names_die { self.rules.shape.locate(lpn).0 } else { 0 },
+                        is_background: sub.background,
+                    };
+                    (self.link.receive(now, self.rules.link_page), Turn::Write(write))
+                }
+                Operation::Trim if !written.is_whole() => {
+                    self.finish_page_at(handle, page, now);
+                    continue;
+                }
+                Operation::Trim => (now, Turn::Trim { fast_fail }),
+                Operation::Read | Operation::Flush => (now, Turn::Read { fast_fail }),
+            };
+            let what = InLine { sub: handle, page, lpn, ready, turn };
+            let Some(cache) = &mut self.cache else { return Ok(()) };
+            if matches!(turn, Turn::Write(_)) || cache.pages.is_in_line(lpn) {
+                cache.pages.arrive(what);
+            } else {
+                self.take_turn(&what, now)?;
+            }
+        }
+        self.pump(now)
+    }
+
+    /// A flush of a cache without stored power waits for what the cache holds. `false` if there is nothing to wait for.
+    pub(super) fn flush_waits(&mut self, sub: &SubRequest, issued: SimTime, now: SimTime) -> bool {
+        let cache = self.cache.as_mut().filter(|cache| !cache.power_protected);
+        cache.is_some_and(|cache| cache.pages.flush(sub.token, issued, now))
+    }
+
+    /// Carries out what happens in the cache at `now`.
+    pub(super) fn pump(&mut self, now: SimTime) -> Result<(), DeviceFailure> {
+        while let Some(effect) = self.cache.as_mut().and_then(|cache| cache.pages.next(now)) {
+            match effect {
+                Effect::Admitted { page, write, slot, absorbs, collected } => {
+                    let origin = Origin { token: write.token, page: page.page };
+                    self.probe.admit(slot, Lpn(page.lpn), write.cause, origin, absorbs);
+                    self.acknowledge(&page, collected, now);
+                }
+                Effect::Turn(what) => self.take_turn(&what, now)?,
+                Effect::HandOver(slot) => self.write_out(slot, now)?,
+                Effect::Flushed(flush) => {
+                    let waited = (now - flush.since).0;
+                    let link = (flush.since - flush.issued).0;
+                    let blame = Blame { link, cache_wait: waited, ..Blame::default() };
+                    self.completions.push(SubCompletion {
+                        token: flush.token,
+                        finish: now,
+                        blame,
+                        met_gc: false,
+                        is_parity: false,
+                    });
+                }
+            }
+        }
+        let next = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.pages.next_time());
+        let slot = self.buses.len() + 1;
+        if next == SimTime::NEVER {
+            self.bus_wakes.clear(slot);
+        } else {
+            self.bus_wakes.set(slot, next);
+        }
+        Ok(())
+    }
+
+    /// The host hears that the cache has a page of it.
+    fn acknowledge(&mut self, page: &InLine, collected: SimDuration, now: SimTime) {
+        let ack = self.cache.as_ref().map_or(SimDuration::ZERO, |cache| cache.ack);
+        let blame = Blame {
+            service: ack.0,
+            queue_gc: collected.0,
+            link: (page.ready - self.subs[page.sub].issued).0,
+            cache_wait: (now - page.ready - collected).0,
+            ..Blame::default()
+        };
+        self.finish_page(page.sub, page.page, now + ack, blame, collected > SimDuration::ZERO);
+    }
+
+    /// A read or a trim of a page that nothing in line is for any more.
+    fn take_turn(&mut self, what: &InLine, now: SimTime) -> Result<(), DeviceFailure> {
+        let Some(cache) = &mut self.cache else { return Ok(()) };
+        let (kind, fast_fail) = match what.turn {
+            Turn::Read { fast_fail } => (OpKind::Read, fast_fail),
+            Turn::Trim { fast_fail } => {
+                if cache.pages.trim(what.lpn) {
+                    self.probe.discard(Lpn(what.lpn));
+                }
+                (OpKind::Trim, fast_fail)
+            }
+            Turn::Write(_) => unreachable!("a write is admitted"),
+        };
+        if kind == OpKind::Read
+            && let Some(slot) = cache.pages.holds(what.lpn)
+        {
+            if cache.pages.slot(slot).write.written.is_whole() {
+                self.answer_from_cache(what, slot, now);
+                return Ok(());
+            }
+            if cache.pages.hand_over_now(slot) {
+                self.write_out(slot, now)?;
+            }
+        }
+        self.pass_on(what, kind, fast_fail, now)
+    }
+
+    fn answer_from_cache(&mut self, what: &InLine, slot: u32, now: SimTime) {
+        if let Some(cache) = &mut self.cache {
+            cache.pages.has_answered();
+        }
+        let sub = &self.subs[what.sub];
+        let (token, issued) = (sub.token, sub.issued);
+        self.probe.answer(slot, Lpn(what.lpn), Origin { token, page: what.page });
+        let finish = self.link.take(now, self.rules.link_page);
+        let cache_wait = (now - what.ready).0;
+        let blame = Blame { link: (finish - issued).0 - cache_wait, cache_wait, ..Blame::default() };
+        self.finish_page(what.sub, what.page, finish, blame, false);
+    }
+
+    /// A read or a trim goes on to the die of its page.
+    fn pass_on(
+        &mut self,
+        what: &InLine,
+        kind: OpKind,
+        fast_fail: bool,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let &InLine { sub, page, lpn, .. } = what;
+        let is_dynamic = self.rules.shape.is_dynamic();
+        let (die, unit, in_unit) =
+            if is_dynamic { (UNBOUND, UNBOUND, lpn) } else { self.rules.shape.locate(lpn) };
+        if kind == OpKind::Read {
+            let is_blank = match is_dynamic {
+                true => self.ftl.home(lpn).is_none() && !self.page_is_awaited(lpn),
+                false => {
+                    !self.ftl.fully_mapped(unit)
+                        && self.ftl.lookup(unit, in_unit).is_none()
+                        && !self.waits_at(die, unit, in_unit)
+                }
+            };
+            if is_blank {
+                self.finish_unmapped_read(sub, page, if is_dynamic { 0 } else { unit }, in_unit, now);
+                return Ok(());
+            }
+        }
+        let bound = if is_dynamic { self.die_bound_to(lpn, false) } else { Some(die) };
+        let left = bound.filter(|_| fast_fail).and_then(|die| self.kept_waiting(die, kind.class(), now));
+        if let Some(left) = left {
+            self.refuse_arriving(sub, page, left, now);
+            return Ok(());
+        }
+        let cause = self.subs[sub].parity.cause_of(page);
+        let op = PageOp::new(OwnerId::host(sub), in_unit, unit, page, (kind, cause), self.reaches_die(now));
+        let op = PageOp { fast_fail, ..op };
+        if is_dynamic { self.place_later(op, now) } else { self.enqueue(die, op, now) }
+    }
+
+    /// A page leaves the cache for its die, and keeps its slot until it is on flash.
+    fn write_out(&mut self, slot: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let Some(cache) = &self.cache else { return Ok(()) };
+        let held = cache.pages.slot(slot);
+        let (lpn, write) = (held.lpn, held.write);
+        let kind = if write.written.is_whole() { OpKind::Write } else { OpKind::PartialWrite };
+        let owner = OwnerId::cache(slot);
+        if self.rules.shape.is_dynamic() {
+            return self.place_later(PageOp::new(owner, lpn, UNBOUND, 0, (kind, write.cause), now), now);
+        }
+        let (die, unit, in_unit) = self.rules.shape.locate(lpn);
+        self.enqueue(die, PageOp::new(owner, in_unit, unit, 0, (kind, write.cause), now), now)
+    }
+
+    /// The program of a page from the cache has ended: others may have its slot. How long they waited for it because its die collected is
+    /// known here.
+    pub(super) fn is_on_flash(&mut self, die: u32, slot: u32, share: Share, now: SimTime) {
+        let Some(cache) = &mut self.cache else { return };
+        let die = &self.dies[die as usize];
+        let collected = match cache.pages.waits_since(now) {
+            None => SimDuration::ZERO,
+            Some(since) => {
+                let start = die.command.start;
+                let before =
+                    if since < start { die.collected_between(since, start) } else { SimDuration::ZERO };
+                before + die.command.bus_wait_gc + share.gc_ahead
+            }
+        };
+        cache.pages.is_on_flash(slot, collected);
+    }
+
+    /// Bytes of the page in a slot that nobody wrote.
+    pub(super) fn left_out_in_cache(&self, slot: u32) -> u64 {
+        self.cache.as_ref().map_or(0, |cache| cache.pages.slot(slot).write.written.left_out().into())
+    }
+
+    /// The write that went into a slot last.
+    pub(super) fn origin_in_cache(&self, slot: u32) -> Origin {
+        let Some(cache) = &self.cache else { unreachable!("a slot of a cache") };
+        let held = cache.pages.slot(slot);
+        Origin { token: held.write.token, page: held.page }
+    }
+
+    /// Whether the array writes the page in a slot behind its host's back.
+    pub(super) fn is_cached_background(&self, slot: u32) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.pages.slot(slot).write.is_background)
+    }
+
+    /// Whether a read of a page would be answered from the cache.
+    pub(super) fn is_cached(&self, lpn: u32) -> bool {
+        let is_whole = |cache: &Cache| {
+            cache.pages.holds(lpn).is_some_and(|slot| cache.pages.slot(slot).write.written.is_whole())
+        };
+        self.cache.as_deref().is_some_and(is_whole)
+    }
+
+    /// Whether the cache holds pages of the host.
+    #[inline]
+    pub(super) fn caches_for_host(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.pages.works_for_host())
+    }
+
+    /// Pages in the cache that no die has yet, and what is in line.
+    #[inline]
+    pub(super) fn not_handed_over(&self) -> usize {
+        self.cache.as_ref().map_or(0, |cache| cache.pages.not_handed_over())
+    }
+
+    /// What the cache has counted.
+    pub(super) fn counted_by_cache(&self) -> WriteCacheCounters {
+        self.cache.as_ref().map(|cache| cache.pages.counters()).unwrap_or_default()
+    }
+
+    pub(super) fn begin_window_of_cache(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            cache.pages.begin_window();
+        }
+    }
+
+    /// Power is lost: a page that was on its way to a die has not got there.
+    pub(super) fn takes_back(&mut self, slot: u32) {
+        if let Some(cache) = &mut self.cache {
+            cache.pages.take_back(slot);
+        }
+    }
+
+    /// Power is lost: nothing is in line for the cache any more. What it holds is looked at once more.
+    pub(super) fn forget_line(&mut self, now: SimTime) {
+        let mut forgotten = Vec::new();
+        if let Some(cache) = &mut self.cache {
+            cache.pages.lose_power(|sub| forgotten.push(sub));
+            self.bus_wakes.set(self.buses.len() + 1, now);
+        }
+        forgotten.into_iter().for_each(|sub| self.forget_page(sub));
+    }
+
+    /// Checks the cache against the operations that write its pages to flash.
+    pub(super) fn audit_cache(&self) {
+        let Some(cache) = &self.cache else { return };
+        let at_dies = self.ops.iter().filter(|op| op.owner.is_cache()).count();
+        let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
+        cache.pages.audit(at_dies..=at_dies + landing);
+    }
+}

@@ -1,0 +1,618 @@
+//! A write cache in front of the dies: when writes are answered, what waits for what, and whether every page still holds what it should.
+//!
+//! ```text
+//! link 70   ack 10   page in 300   tPROG 5,000      a program that is handed over at t ends at t + 5,300
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::bench::*;
+use crate::random::pick;
+use harmonia_engine::Rng;
+use harmonia_ssd::interface::{Directive, Stop};
+use harmonia_ssd::probe::{AnyProbe, FlashPage, NoProbe, Origin, Probe, any, probe_as};
+use harmonia_ssd::{Allocation, Device, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
+use harmonia_types::{
+    Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime, WriteCacheCounters,
+};
+
+const ACK: u64 = 10;
+const PROGRAM: u64 = 5_300;
+
+/// A cache of so many pages.
+fn cached(config: SsdConfig, pages: u64) -> SsdConfig {
+    let write_cache =
+        WriteCacheConfig { size: Some(pages * PAGE), power_protected: true, ack: SimDuration(ACK) };
+    SsdConfig { write_cache, ..config }
+}
+
+fn without_power(mut config: SsdConfig) -> SsdConfig {
+    config.write_cache.power_protected = false;
+    config
+}
+
+fn flush(token: u32) -> SubRequest {
+    SubRequest { length: 0, ..sub(token, Operation::Flush, 0, 1) }
+}
+
+/// A write that found a place at once.
+fn answered() -> Blame {
+    Blame { service: ACK, link: LINK, ..Blame::default() }
+}
+
+/// A write that waited so long for its place.
+fn waited(cache_wait: u64) -> Blame {
+    Blame { cache_wait, ..answered() }
+}
+
+fn counted(bench: &Bench) -> WriteCacheCounters {
+    bench.device.counters().write_cache
+}
+
+fn programs(bench: &Bench) -> u64 {
+    bench.device.counters().programs[IoCause::Host as usize]
+}
+
+#[test]
+fn a_write_is_answered_when_the_cache_has_it_and_not_when_it_is_programmed() {
+    let mut bench = Bench::empty(&cached(one_die(), 4));
+    bench.write(0, 1, 0, 1).known_at(LINK, 1, LINK + ACK, answered());
+    assert_eq!(programs(&bench), 1, "its program has begun");
+    bench.advance(LINK + PROGRAM - 1);
+    assert_eq!(bench.device.status(SimTime(LINK + PROGRAM - 1)).queue_depth, 1, "and is not done");
+    bench.advance(LINK + PROGRAM);
+    assert!(bench.device.is_quiet());
+}
+
+/// Two slots, one die. The third write waits for the first program; the fourth for the second, in order, though its data is there.
+#[test]
+fn the_write_that_finds_no_slot_waits_for_the_program_that_frees_one() {
+    let mut bench = Bench::empty(&cached(one_die(), 2));
+    for page in 0..4 {
+        bench.write(0, page + 1, page.into(), 1);
+    }
+    bench.known_by(70, 1, 80, answered());
+    bench.known_by(140, 2, 150, Blame { link: 140, ..answered() });
+    let first = LINK + PROGRAM;
+    bench.known_at(first, 3, first + ACK, Blame { link: 210, ..waited(first - 210) });
+    let second = first + PROGRAM;
+    bench.known_at(second, 4, second + ACK, Blame { link: 280, ..waited(second - 280) });
+    let counters = counted(&bench);
+    assert_eq!((counters.admitted_pages, counters.waits, counters.high_water_pages), (4, 2, 2));
+    assert_eq!(counters.wait_ns, first - 210 + second - 280);
+    assert_eq!(counters.waits_for_gc, 0);
+}
+
+/// A write that could be absorbed stands behind one that finds no place: the order is kept.
+#[test]
+fn nothing_overtakes_in_line() {
+    let mut bench = Bench::empty(&cached(one_die(), 2));
+    // Page 0 is programmed, page 1 waits; page 2 finds no slot. Then page 1 again.
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).write(0, 3, 2, 1).write(0, 4, 1, 1);
+    let first = LINK + PROGRAM;
+    bench.known_at(first, 3, first + ACK, Blame { link: 210, ..waited(first - 210) });
+    // Page 1 was handed over at that moment, so its second version needs a slot of its own.
+    let second = first + PROGRAM;
+    bench.known_at(second, 4, second + ACK, Blame { link: 280, ..waited(second - 280) });
+    assert_eq!(counted(&bench).absorbed_pages, 0);
+}
+
+#[test]
+fn a_page_that_waits_is_overwritten_in_the_cache_and_programmed_once() {
+    let mut bench = Bench::empty(&cached(one_die(), 8));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).write(1_000, 3, 1, 1);
+    bench.known_by(1_070, 3, 1_080, answered());
+    bench.advance(LINK + 2 * PROGRAM);
+    assert!(bench.device.is_quiet());
+    assert_eq!((programs(&bench), counted(&bench).admitted_pages, counted(&bench).absorbed_pages), (2, 2, 1));
+}
+
+#[test]
+fn a_page_on_its_way_to_flash_is_not_overwritten_there() {
+    let mut bench = Bench::empty(&cached(one_die(), 8));
+    bench.write(0, 1, 0, 1).write(1_000, 2, 0, 1);
+    bench.known_by(1_070, 2, 1_080, answered());
+    bench.advance(LINK + 2 * PROGRAM);
+    assert!(bench.device.is_quiet());
+    assert_eq!((programs(&bench), counted(&bench).absorbed_pages), (2, 0));
+}
+
+/// From the cache a read takes the link and nothing else, while its page waits and while that is programmed.
+#[test]
+fn reads_of_pages_that_wait_or_are_on_their_way_are_answered_from_the_cache() {
+    let mut bench = Bench::empty(&cached(one_die(), 8));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1);
+    let link = Blame { link: LINK, ..Blame::default() };
+    bench.read(1_000, 3, 0, 1).known_by(1_000, 3, 1_070, link);
+    bench.read(2_000, 4, 1, 1).known_by(2_000, 4, 2_070, link);
+    assert_eq!(bench.device.counters().host_pages_read, 0);
+    assert_eq!(counted(&bench).answered_pages, 2);
+    // On flash it is read there: page 0 waits for the program of page 1.
+    let second = LINK + 2 * PROGRAM;
+    bench.read(second - 1_000, 5, 0, 1);
+    bench.known_at(second + 1_300, 5, second + 1_370, Blame { queue_host: 1_000, ..read_blame() });
+}
+
+/// Its data is not over the link, so the read follows it in line.
+#[test]
+fn a_read_behind_a_write_in_line_waits_for_that_write() {
+    let mut bench = Bench::empty(&cached(one_die(), 1));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).read(0, 3, 1, 1);
+    let first = LINK + PROGRAM;
+    // The link carried the write until 140.
+    let blame = Blame { link: 140 + LINK, cache_wait: first - 140, ..Blame::default() };
+    bench.known_at(first, 3, first + LINK, blame);
+    assert_eq!(counted(&bench).answered_pages, 1);
+}
+
+/// Half a page is in the cache: a read of the page has to follow it to flash.
+#[test]
+fn a_read_of_a_page_that_is_there_in_part_follows_it_to_flash() {
+    let mut bench = Bench::with(&cached(one_die(), 8), &[&[0, 1]]);
+    let half = |token, page| SubRequest { length: PAGE / 2, ..sub(token, Operation::Write, page, 1) };
+    bench.write(0, 1, 5, 1).submit(0, half(2, 1)).read(1_000, 3, 1, 1);
+    // Program of page 5; read, transfer and program of page 1; then its read.
+    let rest = LINK + PROGRAM + 1_000 + 300 + PROGRAM;
+    let blame = Blame { queue_host: rest - 1_000, ..read_blame() };
+    bench.known_at(rest + 1_300, 3, rest + 1_370, blame);
+    assert_eq!(bench.device.counters().padding[IoCause::Host as usize], PAGE / 2);
+}
+
+/// Two halves make a page: it needs no read before its program.
+#[test]
+fn parts_of_a_page_add_up_while_it_waits() {
+    let mut bench = Bench::with(&cached(one_die(), 8), &[&[0, 1]]);
+    let half = |token, half: u64| SubRequest {
+        offset: PAGE + half * PAGE / 2,
+        length: PAGE / 2,
+        ..sub(token, Operation::Write, 1, 1)
+    };
+    bench.write(0, 1, 5, 1).submit(0, half(2, 0)).submit(0, half(3, 1)).advance(LINK + 2 * PROGRAM);
+    assert!(bench.device.is_quiet());
+    let DeviceCounters { read_modify_write_reads, padding, .. } = bench.device.counters();
+    assert_eq!((programs(&bench), read_modify_write_reads, padding[IoCause::Host as usize]), (2 + 2, 0, 0));
+}
+
+#[test]
+fn a_trim_drops_what_waits_and_leaves_what_is_on_its_way() {
+    let mut bench = Bench::empty(&cached(one_die(), 2));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1);
+    bench.submit(1_000, sub(3, Operation::Trim, 1, 1));
+    assert_eq!(counted(&bench).trimmed_pages, 1);
+    // Its slot is free at once.
+    bench.write(2_000, 4, 2, 1).known_by(2_070, 4, 2_080, answered());
+    bench.submit(3_000, sub(5, Operation::Trim, 0, 1));
+    bench.advance(100_000);
+    assert!(bench.device.is_quiet());
+    let holds = |lpn| bench.device.ftl().lookup(0, lpn).is_some();
+    assert_eq!([0, 1, 2].map(holds), [false, false, true], "page 0 was programmed, then unmapped");
+    assert_eq!(programs(&bench), 2);
+    let nowhere = Blame { link: LINK, ..Blame::default() };
+    bench.read(100_000, 6, 1, 1).known_by(100_000, 6, 100_070, nowhere);
+    assert_eq!(counted(&bench).answered_pages, 0);
+}
+
+#[test]
+fn a_flush_has_nothing_to_wait_for_where_power_is_stored() {
+    let mut bench = Bench::empty(&cached(one_die(), 8));
+    bench.write(0, 1, 0, 1).submit(1_000, flush(2)).known_by(1_000, 2, 1_000, Blame::default());
+}
+
+/// Two writes before the flush, one of them in line; the one behind it does not count.
+#[test]
+fn a_flush_without_stored_power_waits_for_all_that_came_before_it() {
+    let mut bench = Bench::empty(&without_power(cached(one_die(), 1)));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(1_000, flush(3)).write(1_000, 4, 2, 1);
+    let second = LINK + 2 * PROGRAM;
+    bench.known_at(second, 3, second, Blame { cache_wait: second - 1_000, ..Blame::default() });
+    bench.submit(second + PROGRAM, flush(5));
+    bench.known_by(second + PROGRAM, 5, second + PROGRAM, Blame::default());
+}
+
+/// A write that goes over one from before the flush changes nothing: that one is still on its way.
+#[test]
+fn a_flush_waits_for_a_page_that_is_overwritten_meanwhile() {
+    let mut bench = Bench::empty(&without_power(cached(one_die(), 4)));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(1_000, flush(3)).write(1_000, 4, 1, 1);
+    let second = LINK + 2 * PROGRAM;
+    bench.known_at(second, 3, second, Blame { cache_wait: second - 1_000, ..Blame::default() });
+    assert_eq!(counted(&bench).absorbed_pages, 1);
+}
+
+/// A die that collects holds the only slot. The write that waits for it has that part of its wait in `queue_gc`, and only such a write met
+/// collection.
+#[test]
+fn collection_counts_where_it_kept_the_cache_full() {
+    let mut bench = Bench::aged(&cached(one_die(), 1), &[0]);
+    bench.write(0, 1, 0, 1);
+    let first = bench.known_at(70, 1, 80, answered());
+    assert!(!first.met_gc, "it was answered before its die collected");
+    bench.write(1_000, 2, 1, 1);
+    let intervals = bench.collected();
+    let [(from, until)] = intervals[..] else { panic!("{intervals:?}") };
+    assert_eq!(from, LINK, "the die collects before it programs page 0");
+    let freed = until + PROGRAM;
+    let queue_gc = until - 1_070;
+    let blame = Blame { queue_gc, ..waited(freed - 1_070 - queue_gc) };
+    let second = bench.known_by(freed, 2, freed + ACK, blame);
+    assert!(second.met_gc);
+    assert_eq!((counted(&bench).waits, counted(&bench).waits_for_gc), (1, 1));
+}
+
+/// At saturation a cache takes as much as the dies program: the k-th write beyond its size is admitted with the k-th program of its die.
+#[test]
+fn at_saturation_the_rate_is_that_of_the_dies() {
+    for (config, dies) in [(one_die(), 1), (two_dies(), 2)] {
+        let mut bench = Bench::empty(&cached(config, 4));
+        let pages = 12;
+        for page in 0..pages {
+            bench.write(0, page, page.into(), 1);
+        }
+        bench.advance(1_000_000);
+        let mut admitted: Vec<u64> = bench.known.iter().map(|done| done.finish.0 - ACK).collect();
+        admitted.sort_unstable();
+        for (turn, admitted) in admitted[4..].iter().enumerate() {
+            // Page `turn` of all was handed over when its die was free; pages take turns at the dies.
+            let (die, round) = (turn as u64 % dies, turn as u64 / dies + 1);
+            assert_eq!(*admitted, (die + 1) * LINK + round * PROGRAM, "{dies} dies, write {turn}");
+        }
+    }
+}
+
+/// One page of `n` is written again and again at random moments much closer than a program, one die. Between two hand-overs of a program time
+/// the writes of `Poisson(rate)` find `n` pages; what is programmed is one page a program time as long as any waits.
+/// So with `n` pages that all wait most of the time, the share absorbed is 1 - (program rate) / (write rate).
+#[test]
+fn what_is_absorbed_is_what_the_dies_cannot_program() {
+    let mut config = cached(one_die(), 16);
+    // A device that never collects within the run.
+    (config.geometry.blocks_per_plane, config.geometry.pages_per_block) = (1_000, 64);
+    let ftl = Ftl::new(&config, 1, "device").unwrap();
+    let mut device = Device::new(&config, ftl, NoProbe).unwrap();
+    let mut rng = Rng::stream(7, "absorbs");
+    let (mut now, writes, gap) = (SimTime::ZERO, 20_000, 500.0);
+    for token in 0..writes {
+        now = SimTime(now.0 + rng.exponential(gap) as u64);
+        device.advance_until(now, false).unwrap();
+        device.submit(now, sub(token, Operation::Write, rng.below(8), 1)).unwrap();
+    }
+    device.advance_until(now, false).unwrap();
+    let counters = device.counters().write_cache;
+    let programmed = now.0 as f64 / PROGRAM as f64;
+    let expected = 1.0 - programmed / f64::from(writes);
+    let absorbed = counters.absorbed_pages as f64 / f64::from(writes);
+    assert!((absorbed - expected).abs() < 0.002, "{absorbed} of writes are absorbed, not {expected}");
+    assert_eq!(counters.waits, 0, "8 pages fit into 16 slots, on their way or not");
+}
+
+/// A write that asks to fail fast waits for no die, and is not refused though its die collects.
+#[test]
+fn a_write_that_fails_fast_is_taken_and_a_read_of_a_cached_page_answered() {
+    let mut bench = Bench::aged(&cached(one_die(), 4), &[0]);
+    bench.write(0, 1, 0, 1).advance(1_000);
+    assert_eq!(bench.device.collecting_dies().count(), 1);
+    let hasty = |token, operation, page| SubRequest { fast_fail: true, ..sub(token, operation, page, 1) };
+    bench.submit(1_000, hasty(2, Operation::Write, 1)).known_by(1_070, 2, 1_080, answered());
+    let link = Blame { link: LINK, ..Blame::default() };
+    bench.submit(2_000, hasty(3, Operation::Read, 1)).known_by(2_000, 3, 2_070, link);
+    assert!(bench.device.refusals().is_empty());
+    bench.submit(2_000, hasty(4, Operation::Read, 2));
+    assert_eq!(bench.device.refusals().len(), 1, "a read of flash is refused as ever");
+    let is_kept = |page: u64| bench.device.collection_left_in(page * PAGE, PAGE, SimTime(2_000)).is_some();
+    assert_eq!([1, 2].map(is_kept), [false, true]);
+}
+
+#[test]
+fn a_device_whose_cache_is_not_empty_is_not_idle() {
+    // Two pages of its open block are free, so that it does not collect on its own.
+    let mut bench = Bench::with(&cached(one_die(), 4), &[&TWO_FREE[..22]]);
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).advance(1_000);
+    assert_eq!(bench.known.len(), 2, "both are answered");
+    bench.force_idle(1_000);
+    assert_eq!(bench.collected(), [], "idle time has not begun");
+    bench.force_idle(50_000);
+    assert!(!bench.collected().is_empty(), "now it has");
+}
+
+/// What the cache has outlives a loss of power, what is in line does not.
+#[test]
+fn a_loss_of_power_takes_what_is_in_line() {
+    let mut bench = Bench::empty(&cached(one_die(), 2));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).write(0, 3, 2, 1).advance(1_000);
+    bench.device.lose_power(SimTime(1_000));
+    bench.device.audit();
+    bench.advance(100_000);
+    let holds = |lpn| bench.device.ftl().lookup(0, lpn).is_some();
+    assert_eq!([0, 1, 2].map(holds), [true, true, false]);
+    assert_eq!(bench.known.len(), 2);
+    assert!(bench.device.is_quiet());
+}
+
+#[test]
+fn a_device_that_has_failed_has_nothing_in_its_cache() {
+    let mut bench = Bench::empty(&cached(one_die(), 2));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).write(0, 3, 2, 1).advance(1_000);
+    bench.device.fail(SimTime(1_000));
+    assert_eq!(bench.device.next_wakeup(), SimTime::NEVER);
+    bench.advance(100_000);
+    assert_eq!((bench.known.len(), programs(&bench)), (2, 1));
+}
+
+/// Where any die may take a page, it goes to one that does not collect.
+#[test]
+fn pages_go_from_the_cache_to_a_die_that_does_not_collect() {
+    let mut config = two_dies();
+    config.ftl.allocation = Allocation::Dynamic;
+    let low = [TWO_FREE, &[12]].concat();
+    let mut bench = Bench::with(&cached(config, 8), &[&low, &[0, 1]]);
+    bench.force(0);
+    for page in 0..6 {
+        bench.write(100, page, 20 + u64::from(page), 1);
+    }
+    bench.advance(15_000);
+    assert_eq!(Vec::from_iter(bench.device.collecting_dies()), [0]);
+    bench.advance(20_000);
+    let homes: Vec<_> = (20..24).map(|lpn| bench.device.ftl().home(lpn)).collect();
+    assert_eq!((homes, bench.known.len()), (vec![Some(1); 4], 6));
+    bench.advance(200_000);
+    assert!(bench.device.is_quiet());
+}
+
+/// Which page of which write.
+type Tag = (u32, u32);
+
+/// Flash and a cache that hold tags, by byte of a page.
+#[derive(Default)]
+struct Tagged {
+    page_bits: u32,
+    flash: BTreeMap<(u32, u32), (Lpn, Page)>,
+    slots: BTreeMap<u32, (Lpn, Page, BTreeSet<usize>)>,
+    merged: Option<Page>,
+    drained: Option<u32>,
+    found: BTreeMap<Tag, Page>,
+    answers: u64,
+}
+
+/// By byte: the write it is from.
+type Page = Vec<Option<u32>>;
+
+const SIZE: usize = 512;
+
+/// A token that says its number, and the bytes of its sub-request: first and how many.
+fn token_of(number: u32, offset: u64, length: u64) -> u64 {
+    u64::from(number) | offset << 10 | length << 40
+}
+
+fn told_by(token: u64) -> (u32, u64, u64) {
+    ((token & 0x3ff) as u32, token >> 10 & 0x3fff_ffff, token >> 40)
+}
+
+impl Tagged {
+    /// The bytes of a page that a write covers.
+    fn covered(origin: Origin) -> std::ops::Range<usize> {
+        let (_, start, length) = told_by(origin.token);
+        let end = start + length;
+        let base = (start / SIZE as u64 + u64::from(origin.page)) * SIZE as u64;
+        let within = |byte: u64| byte.saturating_sub(base).min(SIZE as u64) as usize;
+        within(start)..within(end)
+    }
+
+    fn load(&self, from: FlashPage, lpn: Lpn) -> Page {
+        let (owner, page) = &self.flash[&(from.unit, from.ppn.0)];
+        assert_eq!(*owner, lpn, "{from:?} holds another page");
+        page.clone()
+    }
+}
+
+impl Probe for Tagged {
+    fn audits(&self) -> bool {
+        true
+    }
+
+    fn admit(&mut self, slot: u32, lpn: Lpn, _: IoCause, origin: Origin, absorbs: bool) {
+        let covered = Self::covered(origin);
+        if !absorbs {
+            self.slots.insert(slot, (lpn, vec![None; SIZE], BTreeSet::new()));
+        }
+        let (held, page, bytes) = self.slots.get_mut(&slot).expect("a slot in use");
+        assert_eq!(*held, lpn, "a slot holds one page");
+        page[covered.clone()].fill(Some(told_by(origin.token).0));
+        bytes.extend(covered);
+    }
+
+    fn drain(&mut self, slot: u32, lpn: Lpn) {
+        assert_eq!(self.slots[&slot].0, lpn);
+        self.drained = Some(slot);
+    }
+
+    fn merge(&mut self, from: FlashPage, lpn: Lpn, _: Origin) {
+        self.merged = Some(self.load(from, lpn));
+    }
+
+    fn program(&mut self, to: FlashPage, lpn: Lpn, _: IoCause, _: Option<Origin>) {
+        let slot = self.drained.take().expect("what is programmed comes from the cache");
+        let (_, page, bytes) = &self.slots[&slot];
+        let mut programmed = self.merged.take().unwrap_or_else(|| vec![None; SIZE]);
+        bytes.iter().for_each(|&byte| programmed[byte] = page[byte]);
+        let before = self.flash.insert((to.unit, to.ppn.0), (lpn, programmed));
+        assert!(before.is_none(), "{to:?} is not erased");
+    }
+
+    fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
+        let page = self.load(from, lpn);
+        assert!(self.flash.insert((to.unit, to.ppn.0), (lpn, page)).is_none(), "{to:?} is not erased");
+    }
+
+    fn read(&mut self, from: Option<FlashPage>, lpn: Lpn, origin: Origin) {
+        let found = from.map_or_else(|| vec![None; SIZE], |from| self.load(from, lpn));
+        let again = self.found.insert((told_by(origin.token).0, origin.page), found);
+        assert!(again.is_none(), "{origin:?} is read once");
+    }
+
+    fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
+        let (held, page, bytes) = &self.slots[&slot];
+        assert_eq!((*held, bytes.len()), (lpn, SIZE), "all of a page that is read from the cache is there");
+        self.answers += 1;
+        let again = self.found.insert((told_by(origin.token).0, origin.page), page.clone());
+        assert!(again.is_none(), "{origin:?} is read once");
+    }
+
+    fn erase(&mut self, unit: u32, block: u32) {
+        let range = (unit, block << self.page_bits)..(unit, (block + 1) << self.page_bits);
+        let pages: Vec<_> = self.flash.range(range).map(|(&page, _)| page).collect();
+        pages.iter().for_each(|page| drop(self.flash.remove(page)));
+    }
+}
+
+/// What a random run has seen of what is to be tested.
+#[derive(Default)]
+struct Seen {
+    counters: WriteCacheCounters,
+    refused: u64,
+    moved: u64,
+}
+
+/// Random devices with a cache, random histories: every byte that is read is the last that arrived before, and every
+/// operation is answered once with blame that sums.
+fn check(seed: u64, seen: &mut Seen) {
+    let mut rng = Rng::stream(seed, "write cache");
+    let config = crate::random::config(&mut rng);
+    let mut config = crate::random::additions(&mut Rng::stream(seed, "write cache/additions"), config);
+    crate::random::timing(&mut config, &mut Rng::stream(seed, "write cache/timing"));
+    config.gc.concurrency = crate::random::concurrency(&mut Rng::stream(seed, "write cache/concurrency"));
+    let partial_along = config.gc.schedule.own.get("partial_writes").is_some_and(|value| value == "along");
+    if partial_along {
+        // There the rest of a page is read long before its program, which this probe does not follow.
+        config.gc.schedule = config.gc.schedule.with("partial_writes", "alone");
+    }
+    config.write_cache = WriteCacheConfig {
+        size: Some((1 + rng.below(12)) * SIZE as u64),
+        power_protected: true,
+        ack: SimDuration(rng.below(50)),
+    };
+    let explain = || format!("seed {seed}: {config:#?}");
+    let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("{}: {why}", explain()));
+    let bytes = u64::from(ftl.shape().logical_pages) * SIZE as u64;
+    let tagged = Tagged { page_bits: ftl.shape().page_bits, ..Tagged::default() };
+    let mut device = Device::new(&config, ftl, any(tagged)).expect("the policies are registered");
+    // What a byte holds by what has arrived.
+    let mut holds: Vec<Option<u32>> = vec![None; bytes as usize];
+    let mut expected: BTreeMap<Tag, Page> = BTreeMap::new();
+    let mut open: BTreeMap<u32, SimTime> = BTreeMap::new();
+    let mut now = SimTime::ZERO;
+    for token in 0..=300u32 {
+        now += SimDuration(pick(&mut rng, &[0, 1, 40, 400]) * rng.below(4));
+        device.advance_until(now, false).unwrap_or_else(|why| panic!("{}: {why}", explain()));
+        seen.refused += hear(seed, &mut device, &mut open, &mut expected);
+        if rng.chance(0.03) {
+            let directives =
+                [Directive::Force(Stop::Internal), Directive::Force(Stop::AllReserve), Directive::Hold];
+            device.direct(now, pick(&mut rng, &directives));
+        }
+        if rng.chance(0.02) {
+            device.direct(now, pick(&mut rng, &[Directive::Open, Directive::Release]));
+        }
+        let operations =
+            [Operation::Write, Operation::Write, Operation::Write, Operation::Read, Operation::Trim];
+        let (operation, offset, length) = if token == 300 {
+            (Operation::Read, 0, bytes)
+        } else {
+            let unit = if rng.chance(0.6) { SIZE as u64 } else { 1 };
+            let length = (1 + rng.below(bytes.min(4 * SIZE as u64) / unit)) * unit;
+            let places = (bytes - length) / unit + 1;
+            let near = if rng.chance(0.5) { places.min(8) } else { places };
+            (pick(&mut rng, &operations), rng.below(near) * unit, length)
+        };
+        let first = offset / SIZE as u64;
+        let pages = (offset + length).div_ceil(SIZE as u64) - first;
+        for page in 0..pages {
+            let base = (first + page) * SIZE as u64;
+            let whole = base..base + SIZE as u64;
+            let within = whole.start.max(offset) as usize..whole.end.min(offset + length) as usize;
+            match operation {
+                Operation::Write => holds[within].fill(Some(token)),
+                Operation::Trim if within.len() == SIZE => holds[within].fill(None),
+                Operation::Read => {
+                    let page_now = holds[whole.start as usize..whole.end as usize].to_vec();
+                    expected.insert((token, page as u32), page_now);
+                }
+                Operation::Trim | Operation::Flush => {}
+            }
+        }
+        let request = SubRequest {
+            token: token_of(token, offset, length),
+            operation,
+            offset,
+            length,
+            fast_fail: operation == Operation::Read && token < 300 && rng.chance(0.3),
+            deadline: None,
+            parity: ParityPages::NONE,
+            background: rng.chance(0.1),
+        };
+        open.insert(token, now);
+        device.submit(now, request).unwrap_or_else(|why| panic!("{}: {why}", explain()));
+        device.audit();
+    }
+    let mut steps = 0;
+    while device.next_wakeup() != SimTime::NEVER {
+        steps += 1;
+        assert!(steps < 100_000, "{}: it never ends", explain());
+        let next = device.next_wakeup();
+        device.advance_until(next, false).unwrap_or_else(|why| panic!("{}: {why}", explain()));
+        seen.refused += hear(seed, &mut device, &mut open, &mut expected);
+    }
+    assert!(open.is_empty(), "{}: {open:?} are not answered", explain());
+    assert_eq!(device.status(now).queue_depth, 0, "{}: the cache is empty at the end", explain());
+    device.ftl().audit();
+    let tagged: &Tagged = probe_as(device.probe());
+    for (tag, page) in &expected {
+        let found = tagged.found.get(tag);
+        assert!(found == Some(page), "{}: {tag:?} found {found:?}, not {page:?}", explain());
+    }
+    let counters = device.counters();
+    assert_eq!(tagged.answers, counters.write_cache.answered_pages);
+    seen.counters.admitted_pages += counters.write_cache.admitted_pages;
+    seen.counters.absorbed_pages += counters.write_cache.absorbed_pages;
+    seen.counters.answered_pages += counters.write_cache.answered_pages;
+    seen.counters.trimmed_pages += counters.write_cache.trimmed_pages;
+    seen.counters.waits += counters.write_cache.waits;
+    seen.counters.waits_for_gc += counters.write_cache.waits_for_gc;
+    seen.moved += counters.gc_pages_moved();
+}
+
+/// Takes what a device has answered; the reads it refused, whose pages are then not expected.
+fn hear(
+    seed: u64,
+    device: &mut Device<AnyProbe>,
+    open: &mut BTreeMap<u32, SimTime>,
+    expected: &mut BTreeMap<Tag, Page>,
+) -> u64 {
+    let mut refused = 0;
+    for refusal in device.refusals().drain(..) {
+        let number = told_by(refusal.token).0;
+        assert_eq!(refusal.blame.total(), (refusal.at - open[&number]).0, "seed {seed}: {refusal:?}");
+        for page in refusal.first..refusal.first + refusal.pages {
+            assert!(expected.remove(&(number, page)).is_some(), "seed {seed}: only reads are refused");
+            refused += 1;
+        }
+        if !expected.keys().any(|&(read, _)| read == number) {
+            open.remove(&number);
+        }
+    }
+    for done in device.completions().drain(..) {
+        let issued = open.remove(&told_by(done.token).0).expect("answered once");
+        assert_eq!(done.blame.total(), (done.finish - issued).0, "seed {seed}: {done:?}");
+    }
+    refused
+}
+
+#[test]
+fn every_byte_is_the_last_that_was_written_whatever_the_cache_does() {
+    let mut seen = Seen::default();
+    (0..200).for_each(|seed| check(seed, &mut seen));
+    let Seen { counters, refused, moved } = seen;
+    assert!(refused > 500 && moved > 10_000, "{refused} reads refused, {moved} pages moved");
+    assert!(counters.absorbed_pages > 2_500 && counters.answered_pages > 2_500, "{counters:?}");
+    assert!(counters.trimmed_pages > 100 && counters.waits > 2_500, "{counters:?}");
+    assert!(counters.waits_for_gc > 250, "{counters:?}");
+}
