@@ -82,6 +82,8 @@ const MSR_SLC_32G: Preset = Preset {
         page_size: 4096,
         summary_pages: 1,
         own_pins: true,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),
@@ -173,6 +175,8 @@ const TLC_NVME_1T: Preset = Preset {
         page_size: 16_384,
         summary_pages: 0,
         own_pins: false,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(50_000)),
@@ -263,6 +267,8 @@ const MICRON_MLC_1T: Preset = Preset {
         page_size: 16_384,
         summary_pages: 0,
         own_pins: false,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(115_000)),
@@ -360,6 +366,8 @@ const MT29F_8CH: Preset = Preset {
         page_size: 4096,
         summary_pages: 0,
         own_pins: true,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),
@@ -458,6 +466,8 @@ const FEMU_16G: Preset = Preset {
         page_size: 4096,
         summary_pages: 0,
         own_pins: true,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(40_000)),
@@ -526,6 +536,8 @@ const TINY_TEST: Preset = Preset {
         page_size: 4096,
         summary_pages: 0,
         own_pins: false,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),

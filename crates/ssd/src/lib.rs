@@ -31,6 +31,6 @@ pub use device::{
 pub use ftl::{Collected, Damaged, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState};
 pub use harmonia_types::registry::PolicyConfig;
 pub use order::{Order, Part};
-pub use shape::Shape;
+pub use shape::{FlashPageOfBlock, Packing, Shape};
 pub use slab::Slab;
 pub use table::HugeTable;

@@ -385,6 +385,7 @@ impl DevicePreset {
             ftl: FtlConfig {
                 reserved_blocks: Amount::Percent(self.reserved),
                 allocation: Allocation::CWDP,
+                mapping_unit: None,
                 allocation_unit: self.allocation_unit,
                 frontiers: Frontiers::Shared,
                 priority: self.priority,

@@ -40,4 +40,5 @@ mod stepwise;
 mod suspend_host;
 mod thresholds;
 mod timing;
+mod units;
 mod windows;
