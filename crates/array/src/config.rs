@@ -82,7 +82,7 @@ impl ArrayConfig {
     pub fn member_bytes(&self) -> Bytes {
         let bytes = |member: &MemberConfig| {
             let pages = member.ssd.resolve().map_or(0, |shape| shape.logical_pages);
-            u64::from(pages) * u64::from(member.ssd.geometry.page_size)
+            u64::from(pages) * u64::from(member.ssd.mapping_unit())
         };
         let least = self.members.iter().map(bytes).min().unwrap_or(0);
         let area = self.faults.write_hole.area(least, self.page_size());
@@ -91,7 +91,7 @@ impl ArrayConfig {
 
     /// Bytes of a page, the same in every member.
     pub fn page_size(&self) -> Bytes {
-        self.members.first().map_or(1, |member| u64::from(member.ssd.geometry.page_size))
+        self.members.first().map_or(1, |member| u64::from(member.ssd.mapping_unit()))
     }
 }
 

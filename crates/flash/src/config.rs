@@ -1,10 +1,12 @@
 //! Geometry, timing and host link of one device, as plain numbers.
 
+use std::fmt;
+
 use harmonia_types::{Bytes, SimDuration, units};
 use serde::{Serialize, Serializer};
 
 /// How many of everything one device has. `channels x chips x dies x planes x blocks x pages`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
 pub struct Geometry {
     /// Channels of the device.
     pub channels: u32,
@@ -25,6 +27,54 @@ pub struct Geometry {
     pub summary_pages: u32,
     /// Every die has pins of its own, so transfers never wait for a channel (MSR SSD model).
     pub own_pins: bool,
+    /// Planes that one program writes, a page of each. Their blocks at one place are erased as one.
+    #[serde(skip_serializing_if = "is_one")]
+    pub program_planes: u32,
+    /// Pages of a block that one program writes: the types of pages that share their cells (3 for TLC).
+    #[serde(skip_serializing_if = "is_one")]
+    pub program_pages: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(count: &u32) -> bool {
+    *count == 1
+}
+
+/// Programs of one page go without saying, as in files: what is kept by such a text stays found.
+impl fmt::Debug for Geometry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Geometry {
+            channels,
+            chips_per_channel,
+            dies_per_chip,
+            planes_per_die,
+            blocks_per_plane,
+            pages_per_block,
+            page_size,
+            summary_pages,
+            own_pins,
+            program_planes,
+            program_pages,
+        } = self;
+        let mut shown = f.debug_struct("Geometry");
+        shown
+            .field("channels", channels)
+            .field("chips_per_channel", chips_per_channel)
+            .field("dies_per_chip", dies_per_chip)
+            .field("planes_per_die", planes_per_die)
+            .field("blocks_per_plane", blocks_per_plane)
+            .field("pages_per_block", pages_per_block)
+            .field("page_size", page_size)
+            .field("summary_pages", summary_pages)
+            .field("own_pins", own_pins);
+        if *program_planes != 1 {
+            shown.field("program_planes", program_planes);
+        }
+        if *program_pages != 1 {
+            shown.field("program_pages", program_pages);
+        }
+        shown.finish()
+    }
 }
 
 impl Geometry {
@@ -140,6 +190,12 @@ impl PageTimes {
             },
         };
         self.by_type[kind as usize]
+    }
+
+    /// For a page of this type, counted from 0 in the order of the times.
+    #[inline]
+    pub fn of_type(&self, kind: u32) -> SimDuration {
+        self.by_type[(kind as usize).min(usize::from(self.types) - 1)]
     }
 
     /// For the first page of a block, and for every other if it is as long for all.
@@ -292,6 +348,15 @@ impl LinkConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_of_one_page_go_without_saying() {
+        let geometry = crate::presets::PRESETS[0].geometry.clone();
+        let shown = format!("{geometry:?}");
+        assert!(shown.ends_with("summary_pages: 1, own_pins: true }"), "{shown}");
+        let shown = format!("{:?}", Geometry { program_planes: 4, program_pages: 3, ..geometry });
+        assert!(shown.ends_with("own_pins: true, program_planes: 4, program_pages: 3 }"), "{shown}");
+    }
 
     fn types(times: &[u64], pages: u32) -> Vec<u64> {
         let times: Vec<SimDuration> = times.iter().copied().map(SimDuration).collect();

@@ -83,6 +83,8 @@ const MSR_SLC_32G: Preset = Preset {
         page_size: 4096,
         summary_pages: 1,
         own_pins: true,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),
@@ -174,6 +176,8 @@ const TLC_NVME_1T: Preset = Preset {
         page_size: 16_384,
         summary_pages: 0,
         own_pins: false,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(50_000)),
@@ -260,6 +264,8 @@ const MODERN_TLC_1T: Preset = Preset {
         pages_per_block: 4608,
         page_size: 4096,
         summary_pages: 0,
+        program_planes: 1,
+        program_pages: 1,
         own_pins: false,
     },
     timing: Timing {
@@ -342,6 +348,8 @@ const MICRON_MLC_1T: Preset = Preset {
         page_size: 16_384,
         summary_pages: 0,
         own_pins: false,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(115_000)),
@@ -439,6 +447,8 @@ const MT29F_8CH: Preset = Preset {
         page_size: 4096,
         summary_pages: 0,
         own_pins: true,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),
@@ -537,6 +547,8 @@ const FEMU_16G: Preset = Preset {
         page_size: 4096,
         summary_pages: 0,
         own_pins: true,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(40_000)),
@@ -605,6 +617,8 @@ const TINY_TEST: Preset = Preset {
         page_size: 4096,
         summary_pages: 0,
         own_pins: false,
+        program_planes: 1,
+        program_pages: 1,
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),

@@ -372,11 +372,12 @@ fn ages_at(gc: &GcConfig) -> String {
 fn ageing_key(scenario: &Scenario) -> String {
     let array = &scenario.array;
     let members = array.members.iter().map(|member| {
-        let (ssd, gc) = (&member.ssd, &member.ssd.gc);
+        let (ssd, gc, unit) = (&member.ssd, &member.ssd.gc, member.ssd.mapping_unit());
         // A key of `[ssd.ftl]` that is added has to be put on one side or the other.
         let FtlConfig {
             reserved_blocks,
             allocation,
+            mapping_unit: _,
             allocation_unit,
             frontiers,
             priority: _,
@@ -387,13 +388,15 @@ fn ageing_key(scenario: &Scenario) -> String {
         // Said only where it is not as in all states of before.
         let free_list = if *free_list == FreeList::Fifo { String::new() } else { format!(" {free_list:?}") };
         format!(
-            "{:?} {:?} {} {:?} {} {:?}{free_list}",
+            "{:?} {:?} {} {:?} {} {:?}{free_list}{}",
             ssd.geometry,
             (reserved_blocks, allocation, allocation_unit, frontiers),
             ages_at(gc),
             gc.stop_threshold,
             gc.min_victims,
-            ages_as(gc)
+            ages_as(gc),
+            // A unit of a whole page goes without saying, as it did before there were others.
+            if unit < ssd.geometry.page_size { format!(" unit {unit}") } else { String::new() }
         )
     });
     let members: Vec<String> = members.collect();

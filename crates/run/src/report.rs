@@ -54,9 +54,10 @@ pub(crate) fn build(
     let watched = measured.over_time.into_iter().zip(gc_waits);
     let dies = members().zip(&measured.pairs);
     let dies = dies.map(|(member, &pairs)| DieTraits {
-        planes: member.ssd.geometry.planes_per_die,
+        // Planes that one program writes count as one.
+        planes: member.ssd.geometry.planes_per_die / member.ssd.geometry.program_planes,
         pairs,
-        page_size: u64::from(member.ssd.geometry.page_size),
+        page_size: u64::from(member.ssd.mapping_unit()),
     });
     let devices = measured
         .devices

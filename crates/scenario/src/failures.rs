@@ -29,7 +29,7 @@ pub enum SpareState {
 /// Reads the keys of `[array]` that say what befalls it, but for the seed of page errors, which is the run's.
 pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) -> Parsed<Faults> {
     let is_redundant = level.redundancy(members.len() as u16) > 0;
-    let page = members.first().map_or(1, |member| u64::from(member.ssd.geometry.page_size));
+    let page = members.first().map_or(1, |member| u64::from(member.ssd.mapping_unit()));
     let needs_redundancy = |field: Field<'_>, what: &str| {
         let problem = format!("{level} keeps data once, so {what}");
         Err(field.fault_allowing(problem, format!("no `{}`, or {REDUNDANT}", name(&field))))

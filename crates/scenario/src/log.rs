@@ -90,7 +90,7 @@ fn journal(
     most(array, members, MOST_JOURNALED)?;
     let section = array.child("array.journal")?;
     let device = device(&section, members)?;
-    let page = u64::from(device.ssd.geometry.page_size);
+    let page = u64::from(device.ssd.mapping_unit());
     let whole = device.ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages)) * page;
     let size =
         size(&section, &keys::JOURNAL_SIZE, page, whole, "the journal's device holds")?.unwrap_or(whole);
@@ -106,7 +106,7 @@ fn device(section: &Section<'_>, members: &[MemberConfig]) -> Parsed<MemberConfi
     let mut draft = Draft::new();
     draft.preset(&field)?;
     let (ssd, shape) = draft.finish()?;
-    let page = usual.ssd.geometry.page_size;
+    let page = usual.ssd.mapping_unit();
     if shape.page_size != page {
         let shown = |page: u32| units::format_bytes(u64::from(page));
         let problem = format!("has pages of {}, and members have {}", shown(shape.page_size), shown(page));
@@ -131,7 +131,7 @@ fn ppl(array: &Section<'_>, level: Level, members: &[MemberConfig], member: Byte
         return Err(hole(array).fault_allowing(problem, "array.level = \"raid5\", or another `write_hole`"));
     }
     most(array, members, MOST_PPL)?;
-    let page = u64::from(usual(members).ssd.geometry.page_size);
+    let page = u64::from(usual(members).ssd.mapping_unit());
     let written = size(array, &keys::PPL_SIZE, page, member / 2, "half of a member is")?;
     Ok(written.unwrap_or_else(|| USUAL_PPL.next_multiple_of(page).min(member / 2 / page * page)))
 }

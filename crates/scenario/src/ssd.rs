@@ -250,6 +250,7 @@ impl Draft {
         self.check_policy(&VICTIM, &config.gc.victim, |policy| victim::build(policy).map(drop))?;
         self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;
         let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
+        needs_cache(&config, &shape).map_err(|why| self.blame(&config, &why))?;
         let channels = config.geometry.channels;
         let pages = shape.data_pages;
         let build = |policy: &PolicyConfig| match concurrency::build(policy, channels)?.min_invalid() {
@@ -325,6 +326,26 @@ impl Draft {
     }
 }
 
+/// Refuses a program of several mapping units where nothing gathers them: the host's units come one by one, so that most of
+/// every program would be padding.
+fn needs_cache(config: &SsdConfig, shape: &Shape) -> Result<(), Infeasible> {
+    let packing = shape.packing;
+    if !packing.packs() {
+        return Ok(());
+    }
+    let key = match () {
+        () if packing.slots_per_page() > 1 => "ssd.ftl.mapping_unit",
+        () if config.geometry.program_planes > 1 => "ssd.geometry.program_planes",
+        () => "ssd.geometry.program_pages",
+    };
+    let units = packing.slots_per_program();
+    let why = format!(
+        "a program of {units} units needs a write cache, which gathers them: without one most of it would be padding, and \
+         there is none yet"
+    );
+    Err(Infeasible { key, why })
+}
+
 /// Keys that may be as much at fault as `key`, if they were set and it was not.
 fn rivals(key: &str) -> &'static [&'static str] {
     match key {
@@ -341,6 +362,9 @@ fn rivals(key: &str) -> &'static [&'static str] {
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
         "ssd.gc.destination" => &["ssd.ftl.allocation"],
         "ssd.ftl.allocation" => &["ssd.ftl.allocation_unit"],
+        "ssd.ftl.mapping_unit" => &["ssd.geometry.page_size", "ssd.geometry.pages_per_block"],
+        "ssd.geometry.program_planes" => &["ssd.geometry.planes_per_die", "ssd.ftl.allocation_unit"],
+        "ssd.geometry.program_pages" => &["ssd.geometry.pages_per_block", "ssd.geometry.summary_pages"],
         _ => &[],
     }
 }

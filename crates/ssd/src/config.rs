@@ -6,7 +6,7 @@
 use std::fmt;
 
 use harmonia_flash::presets::Preset;
-use harmonia_flash::{Geometry, LinkConfig, Timing};
+use harmonia_flash::{Copyback, Geometry, LinkConfig, PageTimes, Timing};
 use harmonia_types::registry::PolicyConfig;
 use harmonia_types::{Bytes, SimDuration};
 use serde::{Serialize, Serializer};
@@ -15,7 +15,10 @@ use crate::endurance::WearConfig;
 use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
 use crate::order::{Odometer, Order};
-use crate::shape::Shape;
+use crate::shape::{Packing, Shape};
+
+/// Units that one program carries at most.
+const MOST_SLOTS: u32 = 192;
 
 /// Pages that a write cache holds at most.
 const MOST_CACHED: u32 = 1 << 24;
@@ -96,6 +99,9 @@ pub struct FtlConfig {
     pub reserved_blocks: Amount,
     /// How an LPN finds its die and plane.
     pub allocation: Allocation,
+    /// Bytes that one entry of the map stands for; those of a page if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapping_unit: Option<u32>,
     /// What owns a write frontier and a pool of free blocks.
     pub allocation_unit: AllocationUnit,
     /// Whether garbage collection writes to the host's frontier or to one of its own.
@@ -117,6 +123,7 @@ impl Default for FtlConfig {
         FtlConfig {
             reserved_blocks: Amount::Percent(15.0),
             allocation: Allocation::CWDP,
+            mapping_unit: None,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
             priority: Priority::Fifo,
@@ -354,6 +361,127 @@ impl fmt::Display for Infeasible {
 }
 
 impl SsdConfig {
+    /// Bytes that one entry of the map stands for: what all above the flash counts as a page.
+    pub fn mapping_unit(&self) -> u32 {
+        self.ftl.mapping_unit.unwrap_or(self.geometry.page_size)
+    }
+
+    /// Moving one mapping unit between die and controller: its share of the time of a page, to the nearest nanosecond.
+    pub fn unit_transfer(&self) -> SimDuration {
+        let units = u64::from((self.geometry.page_size / self.mapping_unit().max(1)).max(1));
+        SimDuration((self.timing.transfer.0 + units / 2) / units)
+    }
+
+    /// How units lie in pages and programs.
+    fn packing(&self) -> Result<Packing, Infeasible> {
+        const UNIT: &str = "ssd.ftl.mapping_unit";
+        const PLANES: &str = "ssd.geometry.program_planes";
+        const PAGES: &str = "ssd.geometry.program_pages";
+        let fail = |key, why: &str| Err(Infeasible { key, why: why.to_owned() });
+        let g = &self.geometry;
+        let unit = self.mapping_unit();
+        if unit > g.page_size {
+            return fail(UNIT, "a unit of several pages is not supported; at most one page works");
+        }
+        if unit == 0 || !unit.is_multiple_of(512) || !g.page_size.is_multiple_of(unit) {
+            let why =
+                format!("a page of {} bytes must be a multiple of it, and it one of 512 bytes", g.page_size);
+            return fail(UNIT, &why);
+        }
+        if g.program_planes == 0 || !g.planes_per_die.is_multiple_of(g.program_planes) {
+            let why = format!("must divide the {} planes of a die", g.planes_per_die);
+            return fail(PLANES, &why);
+        }
+        if g.program_planes > 1 && self.ftl.allocation_unit == AllocationUnit::Plane {
+            return fail(
+                PLANES,
+                "a program of several planes writes blocks of all of them, which needs ssd.ftl.allocation_unit = \"die\"",
+            );
+        }
+        if !(1..=PageTimes::MOST as u32).contains(&g.program_pages) {
+            return fail(PAGES, "pages of one program are of 1 to 3 types");
+        }
+        if !g.data_pages_per_block().is_multiple_of(g.program_pages) {
+            let (pages, shot) = (g.data_pages_per_block(), g.program_pages);
+            let why = format!(
+                "the {pages} data pages of a block must be a multiple of it; {} would be",
+                pages / shot * shot
+            );
+            return fail(PAGES, &why);
+        }
+        let packing = Packing::new(g.page_size / unit, g.program_planes, g.program_pages);
+        if !packing.packs() {
+            return Ok(packing);
+        }
+        let key = match () {
+            () if unit < g.page_size => UNIT,
+            () if g.program_planes > 1 => PLANES,
+            () => PAGES,
+        };
+        let slots = packing.slots_per_program();
+        if slots > MOST_SLOTS {
+            return fail(key, &format!("a program of {slots} units; at most {MOST_SLOTS} are supported"));
+        }
+        let slots = u64::from(g.pages_per_block) * u64::from(slots / g.program_pages);
+        if slots > 8191 {
+            let why = format!(
+                "{slots} units in the blocks that are programmed together; at most 8191 are supported"
+            );
+            return fail(key, &why);
+        }
+        self.goes_with_packing(key)?;
+        Ok(packing)
+    }
+
+    /// Refuses what cannot be where a program carries several units.
+    fn goes_with_packing(&self, key: &'static str) -> Result<(), Infeasible> {
+        let packs = "a program carries several units";
+        let fail = |why: String| Err(Infeasible { key, why });
+        if self.geometry.summary_pages > 0 {
+            return fail(format!(
+                "{packs}, which needs ssd.geometry.summary_pages = 0: a summary is a program by itself"
+            ));
+        }
+        if self.timing.copyback != Copyback::None {
+            return fail(format!(
+                "{packs}, which needs ssd.timing.copyback = \"none\": collection packs units of several pages in the controller"
+            ));
+        }
+        if self.ftl.multi_plane {
+            return fail(format!(
+                "{packs}, which needs ssd.ftl.multi_plane = false: programs of several planes are ssd.geometry.program_planes"
+            ));
+        }
+        if self.gc.destination == Destination::Device {
+            return fail(format!(
+                "{packs}, which needs ssd.gc.destination = \"unit\": units that go to other dies are not packed"
+            ));
+        }
+        if matches!(self.ftl.allocation, Allocation::DynamicPlane(_)) {
+            return fail(format!(
+                "{packs}, which needs an order of four letters or \"dynamic\" as ssd.ftl.allocation: one of three chooses \
+                 the plane of each unit when its program begins"
+            ));
+        }
+        if !self.timing.program.is_same() && self.geometry.program_pages > 1 {
+            return fail(
+                "one program writes pages of all types, which needs one time as ssd.timing.program".into(),
+            );
+        }
+        // A schedule that cannot be built is refused elsewhere.
+        if let Ok(schedule) = schedule::build(&self.gc.schedule) {
+            let needs = schedule.needs();
+            if needs.fresh_blocks || needs.pairs == schedule::Pairs::Always {
+                return fail(format!(
+                    "{packs}, which does not go with ssd.gc.schedule = \"{}\": it joins single pages of the host and of \
+                     collection",
+                    self.gc.schedule.policy
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// Checks that the device can work and computes its whole numbers.
     ///
     /// # Errors
@@ -410,8 +538,10 @@ impl SsdConfig {
                 format!("holds {pages} pages of {} bytes; 1 to {MOST_CACHED} pages work", g.page_size),
             );
         }
+        let packing = self.packing()?;
         let (units_per_die, planes_per_unit) = match self.ftl.allocation_unit {
-            AllocationUnit::Die => (1, g.planes_per_die),
+            // The blocks that one program writes count as one, and their planes as one plane.
+            AllocationUnit::Die => (1, g.planes_per_die / g.program_planes),
             AllocationUnit::Plane => (g.planes_per_die, 1),
         };
         if self.gc.domain == Domain::Plane && units_per_die == 1 && g.planes_per_die > 1 {
@@ -443,14 +573,12 @@ impl SsdConfig {
             );
         }
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
-        let page_bits = g.pages_per_block.next_power_of_two().trailing_zeros();
+        let slots = packing.slots(g.pages_per_block);
+        let page_bits = slots.next_power_of_two().trailing_zeros();
         if blocks << page_bits >= u64::from(u32::MAX) {
             return fail(
                 "ssd.geometry.blocks_per_plane",
-                format!(
-                    "{blocks} blocks of {} pages in one allocation unit exceed 2^32 pages",
-                    g.pages_per_block
-                ),
+                format!("{blocks} blocks of {slots} pages in one allocation unit exceed 2^32 pages"),
             );
         }
         let blocks = blocks as u32;
@@ -520,7 +648,12 @@ impl SsdConfig {
         // pages left to collect, or collecting could never reach its end.
         let ages_at = if self.gc.begins_at == BeginsAt::Soft { soft } else { hard };
         let (pool, rises_to) = if ages_at > stop { ("soft", ages_at) } else { ("stop", stop) };
-        let least = rises_to + 1 + frontiers;
+        // Collecting a block wins whole programs. Blocks that lack less than one are won by none, so what all of them may lack
+        // is spare that is of no use.
+        let data_pages = packing.slots(g.data_pages_per_block());
+        let unused = u64::from(blocks) * u64::from(packing.slots_per_program() - 1);
+        let unused = unused.div_ceil(u64::from(data_pages)) as u32;
+        let least = rises_to + 1 + frontiers + unused;
         // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
         let dynamic = !matches!(self.ftl.allocation, Allocation::Static(_));
         let needed = least + u32::from(dynamic);
@@ -552,7 +685,6 @@ impl SsdConfig {
                 ),
             );
         }
-        let data_pages = g.data_pages_per_block();
         let unit_pages = u64::from(blocks - reserved) * u64::from(data_pages);
         let logical = unit_pages * dies * u64::from(units_per_die);
         if logical >= u64::from(u32::MAX) {
@@ -588,7 +720,8 @@ impl SsdConfig {
             data_pages,
             summary_pages: g.summary_pages,
             page_bits,
-            page_size: g.page_size,
+            page_size: self.mapping_unit(),
+            packing,
             unit_pages: unit_pages as u32,
             logical_pages: logical as u32,
             hard,

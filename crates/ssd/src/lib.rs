@@ -34,6 +34,6 @@ pub use endurance::WearConfig;
 pub use ftl::{Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState, Worn};
 pub use harmonia_types::registry::PolicyConfig;
 pub use order::{Order, Part};
-pub use shape::Shape;
+pub use shape::{FlashPageOfBlock, Packing, Shape};
 pub use slab::Slab;
 pub use table::HugeTable;

@@ -222,6 +222,8 @@ mod tests {
             page_size: 4096,
             summary_pages: 0,
             own_pins: false,
+            program_planes: 1,
+            program_pages: 1,
         }
     }
 

@@ -4,6 +4,107 @@ use harmonia_types::Lpn;
 
 use crate::order::Odometer;
 
+/// How mapping units lie in flash pages, and flash pages in programs.
+///
+/// ```text
+/// slot      0 1 2 3 | 4 5 6 7 | 8 9 ...        what the map, valid counts and all above the flash call a page
+/// page      0       | 1       | 2              read at once; here 4 slots
+/// program   0                 | 1              programmed at once; here 2 pages: of 2 planes, or of 2 types
+/// ```
+///
+/// Planes that one program writes count as one plane: a block has the slots of all of them, and is erased as one. Pages of a
+/// program go from plane to plane, and then to the next type.
+///
+/// Where a program carries one slot (`1:1:1`), slot, page and program are one, and nothing is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packing {
+    slots_per_page: u32,
+    planes: u32,
+    shot: u32,
+    slots_per_program: u32,
+}
+
+/// A page of a block that is read at once, counted in the order in which pages are programmed. Slots are counted by plain
+/// numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlashPageOfBlock(u32);
+
+/// What decides how long the array works for a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PageKind {
+    /// The offset of the page in its block.
+    Offset(u32),
+    /// The type that the page has in its program.
+    Type(u32),
+}
+
+impl Packing {
+    /// So many slots in a page, and in a program a page of each of so many planes and types.
+    pub(crate) fn new(slots_per_page: u32, planes: u32, shot: u32) -> Packing {
+        let slots_per_program = slots_per_page.saturating_mul(planes).saturating_mul(shot);
+        Packing { slots_per_page, planes, shot, slots_per_program }
+    }
+
+    /// Whether a program carries several slots.
+    #[inline]
+    pub fn packs(&self) -> bool {
+        self.slots_per_program > 1
+    }
+
+    /// Slots of a flash page.
+    pub fn slots_per_page(&self) -> u32 {
+        self.slots_per_page
+    }
+
+    /// Slots of a program.
+    #[inline]
+    pub fn slots_per_program(&self) -> u32 {
+        self.slots_per_program
+    }
+
+    /// Slots of so many pages of each of the planes that are programmed together.
+    pub(crate) fn slots(&self, pages: u32) -> u32 {
+        pages.saturating_mul(self.slots_per_page).saturating_mul(self.planes)
+    }
+
+    /// The page that a slot lies in.
+    pub fn page_of(&self, slot: u32) -> FlashPageOfBlock {
+        FlashPageOfBlock(slot / self.slots_per_page)
+    }
+
+    /// The slot behind the last one of a page.
+    pub fn end_of(&self, page: FlashPageOfBlock) -> u32 {
+        (page.0 + 1) * self.slots_per_page
+    }
+
+    /// Slots that are left of a program from this slot on.
+    #[inline]
+    pub fn left_of_program(&self, slot: u32) -> u32 {
+        self.slots_per_program - slot % self.slots_per_program
+    }
+
+    /// What a page has its time by.
+    #[inline]
+    pub(crate) fn kind_of(&self, page: FlashPageOfBlock) -> PageKind {
+        let row = if self.planes == 1 { page.0 } else { page.0 / self.planes };
+        if self.shot == 1 { PageKind::Offset(row) } else { PageKind::Type(row % self.shot) }
+    }
+
+    /// Flash pages of a block of so many slots in which one of `valid` lies, if they lie anywhere.
+    pub fn pages_with_some(&self, data_slots: u32, valid: u32) -> u32 {
+        let invalid = data_slots - valid.min(data_slots);
+        let share = |slot: u32| f64::from(invalid.saturating_sub(slot)) / f64::from(data_slots - slot);
+        let none: f64 = (0..self.slots_per_page).map(share).product();
+        (f64::from(data_slots / self.slots_per_page) * (1.0 - none)).round() as u32
+    }
+
+    /// Whether collecting a block of so many slots wins any: the slots it leaves free fill a program.
+    #[inline]
+    pub(crate) fn wins(&self, data_slots: u32, valid: u32) -> bool {
+        data_slots - valid >= self.slots_per_program
+    }
+}
+
 /// The whole numbers that follow from an [`SsdConfig`](crate::SsdConfig).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
@@ -27,6 +128,8 @@ pub struct Shape {
     pub page_bits: u32,
     /// Data bytes of a page.
     pub page_size: u32,
+    /// How pages, which are mapping units here, lie in those of the flash.
+    pub packing: Packing,
     /// Logical pages of a unit; where the allocation is dynamic, its share of them.
     pub unit_pages: u32,
     /// Where the allocation is dynamic: live pages of a unit above which it takes no further write, because it needs

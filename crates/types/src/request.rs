@@ -125,7 +125,12 @@ impl IoCause {
     /// Everything that flash is programmed for, in the order of the report. A new cause is a line here and a variant above.
     pub const TABLE: [Programmed; 7] = [
         Programmed::of("host", Some(IoCause::Host), Counts::Written, "the host's data, with all copies"),
-        Programmed::of("padding", None, Counts::Added, "rests of pages that a write covers in part"),
+        Programmed::of(
+            "padding",
+            None,
+            Counts::Added,
+            "rests of pages that a write covers in part, and of programs that were not full",
+        ),
         Programmed::of("parity", Some(IoCause::Parity), Counts::Written, "parity"),
         Programmed::of(
             "logs",

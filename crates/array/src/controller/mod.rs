@@ -351,8 +351,8 @@ fn dodge(config: &ArrayConfig, coordinator: &dyn Coordinator) -> Dodge {
         let timing = &member.ssd.timing;
         timing.command.read
             + timing.read.mean()
-            + timing.transfer
-            + member.ssd.link.page_time(member.ssd.geometry.page_size)
+            + member.ssd.unit_transfer()
+            + member.ssd.link.page_time(member.ssd.mapping_unit())
     };
     Dodge {
         reads: coordinator.reads().unwrap_or(config.knowledge.reads),

@@ -40,6 +40,7 @@ impl Rates {
         let shape = ssd.resolve().ok()?;
         let (geometry, timing) = (&ssd.geometry, &ssd.timing);
         let page = f64::from(shape.page_size);
+        let units = shape.packing.slots_per_program();
 
         // What a collection moves, and how long that takes.
         // Data may be too much for the soft threshold ever to be left; then blocks are full.
@@ -47,9 +48,16 @@ impl Rates {
         let live = shape.unit_pages.div_ceil(written_blocks).min(shape.data_pages);
         let far = if timing.copyback == Copyback::None { live } else { 0 };
         let command = &timing.command;
-        let commands = (command.read + command.program) * u64::from(live) + command.erase;
-        let transfers = timing.transfer * u64::from(2 * far) + commands;
-        let victim = (timing.read.mean() + timing.program.mean()) * u64::from(live)
+        let (reads, programs) = if shape.packing.packs() {
+            let reads = shape.packing.pages_with_some(shape.data_pages, live);
+            (u64::from(reads), u64::from(live.div_ceil(units)))
+        } else {
+            (u64::from(live), u64::from(live))
+        };
+        let commands = command.read * reads + command.program * programs + command.erase;
+        let transfers = ssd.unit_transfer() * u64::from(2 * far) + commands;
+        let victim = timing.read.mean() * reads
+            + timing.program.mean() * programs
             + transfers
             + timing.program.mean() * u64::from(shape.summary_pages)
             + timing.erase;
@@ -58,10 +66,11 @@ impl Rates {
         let collection = (victim * victims_of_die).max(transfers * (victims_of_die * dies_on_bus));
         let won = f64::from(shape.dies) * victims_of_die as f64 * f64::from(shape.data_pages - live) * page;
 
-        let page_in = timing.transfer + command.program;
+        let page_in = if units == 1 { timing.transfer + command.program } else { ssd.unit_transfer() };
         let spare_blocks = f64::from(shape.units()) * f64::from(shape.soft - shape.hard);
         let at_once = if ssd.ftl.multi_plane { geometry.planes_per_die } else { 1 };
-        let programs = f64::from(shape.dies * at_once) / seconds(timing.program.mean() + page_in);
+        let carried = f64::from(shape.dies * at_once * units);
+        let programs = carried / seconds(timing.program.mean() + page_in * u64::from(units));
         let buses = f64::from(if geometry.own_pins { shape.dies } else { geometry.channels });
         let link = 1.0 / seconds(ssd.link.page_time(shape.page_size));
         Some(Rates {

@@ -68,6 +68,8 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             page_size: PAGE as u32,
             summary_pages: rng.below(2) as u32,
             own_pins: rng.chance(0.5),
+            program_planes: 1,
+            program_pages: 1,
         },
         timing: Timing {
             read: SimDuration(25_000).into(),

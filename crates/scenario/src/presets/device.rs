@@ -485,6 +485,7 @@ impl DevicePreset {
             ftl: FtlConfig {
                 reserved_blocks: Amount::Percent(self.reserved),
                 allocation: self.writes.allocation,
+                mapping_unit: None,
                 allocation_unit: self.allocation_unit,
                 frontiers: self.writes.frontiers,
                 priority: self.priority,

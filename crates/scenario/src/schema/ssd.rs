@@ -123,6 +123,15 @@ fn says_commands(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+/// Programs of one page go without saying.
+fn programs_planes(ssd: &SsdConfig) -> bool {
+    ssd.geometry.program_planes != 1
+}
+
+fn programs_pages(ssd: &SsdConfig) -> bool {
+    ssd.geometry.program_pages != 1
+}
+
 /// Where events begin is not said if the schedule says it, unless the preset says another thing.
 fn says_begins_at(ssd: &SsdConfig) -> bool {
     let says = |ssd: &SsdConfig| ssd.gc.begins_at != BeginsAt::default();
@@ -166,6 +175,12 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         PRESET, "last pages of a block, which hold its summary and no data" },
     at! { "ssd.geometry.own_pins", geometry.own_pins, flag(), PRESET,
         "whether every die has its own pins; if so, dies share no bus" },
+    at! { "ssd.geometry.program_planes", geometry.program_planes if programs_planes, count(1, 64), "1",
+        "planes of a die that one program writes, a page of each; their blocks at one place are erased as one, and together they \
+         count as one plane. Above 1 it needs a write cache" },
+    at! { "ssd.geometry.program_pages", geometry.program_pages if programs_pages, count(1, PageTimes::MOST as u32), "1",
+        "pages of a block that one program writes: those of all types that share cells, such as 3 of TLC. `read` may then have a \
+         time for each type, and `program` has one. Above 1 it needs a write cache" },
     at! { "ssd.timing.read", timing.read, page_times(), PRESET,
         "array read of a page; a list: by the type of the page, least significant bits first. Of two types pages have one \
          after the other. Of three, pages 0 to 5 have the first, 6 and 7 the second, and then two pages each in turn (MQSim)" },
@@ -227,6 +242,9 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
          by page number, through channels, ways (chips), dies and planes, the first letter fastest (where dies own their \
          blocks, p has no effect); without p a write goes to the plane of that die with the most free pages (where planes own \
          their blocks)" },
+    at! { "ssd.ftl.mapping_unit", ftl.mapping_unit, page_size().optional(), "the size of a page",
+        "bytes that one entry of the map stands for, and of which a write of a part reads the rest: a page or an equal part of one. \
+         Counts of pages are then counts of units. Below the size of a page it needs a write cache" },
     at! { "ssd.ftl.allocation_unit", ftl.allocation_unit,
         choice(&[("die", AllocationUnit::Die), ("plane", AllocationUnit::Plane)]), PRESET,
         "what owns a write frontier and free blocks" },

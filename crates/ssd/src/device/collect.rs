@@ -4,7 +4,7 @@
 //! that go step by step.
 
 use harmonia_flash::Copyback;
-use harmonia_types::{SimDuration, SimTime};
+use harmonia_types::{IoCause, SimDuration, SimTime};
 
 use super::waiting::Doing;
 use super::{Device, DeviceFailure};
@@ -40,7 +40,12 @@ impl<P: Probe> Device<P> {
             Pace::Instant => SimDuration::ZERO,
         };
         let (course, until) = (Course::from(now), now + time);
-        self.dies[die as usize].collection.begin_command(Atomic { event, course, sum, until });
+        self.dies[die as usize].collection.begin_command(Atomic {
+            event,
+            course,
+            victims: sum.victims,
+            until,
+        });
         self.start_collecting(die, now);
         if time == SimDuration::ZERO {
             self.end_event(die, now);
@@ -67,7 +72,7 @@ impl<P: Probe> Device<P> {
             return Ok(false);
         }
         let time = self.event_time(&sum);
-        self.dies[die as usize].collection.go_on(event, &sum, now + time);
+        self.dies[die as usize].collection.go_on(event, sum.victims, now + time);
         self.dies[die as usize].begin(Activity::Event, now).then(Step::Array(time));
         self.start(die, now);
         Ok(true)
@@ -99,6 +104,7 @@ impl<P: Probe> Device<P> {
             if erased == Erased::Retired {
                 self.note_retired(unit, now);
             }
+            self.count_padding(IoCause::Gc, collected.padded);
             sum.add(&collected);
             if only_one {
                 break;
@@ -172,12 +178,9 @@ impl<P: Probe> Device<P> {
             Copyback::Plane => collected.between_planes,
             Copyback::None => collected.moves,
         };
-        let command = &timing.command;
-        (timing.read.mean() + timing.program.mean() + command.read + command.program)
-            * u64::from(collected.moves)
-            + timing.transfer * (2 * u64::from(far))
+        self.rules.moves_time((collected.reads, collected.programs), far)
             + self.rules.summary_time(collected.summaries)
-            + (timing.erase + command.erase) * u64::from(collected.victims)
+            + (timing.erase + timing.command.erase) * u64::from(collected.victims)
     }
 
     /// A die begins to collect.

@@ -145,6 +145,9 @@ impl<P: Probe> Device<P> {
             }
             Decision::Wait(until) => self.wakes.set(die as usize, until),
             Decision::Single(Token::Host(HostToken(op))) => {
+                if self.rules.shape.packing.packs() && self.reads_rest_first(die, op, now) {
+                    return Ok(Outcome::Settled);
+                }
                 self.unlink(die, op);
                 self.choose_plane(die, op);
                 if !self.start_op(die, op, now)? {

@@ -127,8 +127,8 @@ impl<P: Probe> Device<P> {
         let is_live = |victim: BlockId, page| self.ftl.lpn_at(unit, victim.0, page).is_some();
         let Some(victim) = job.victim else { return SimDuration::ZERO };
         match victim.held.filter(|held| is_live(victim.block, held.page)) {
-            Some(held) if held.place == Place::Register => timing.read.mean() + timing.command.read,
-            Some(_) => timing.read.mean() + timing.command.read + timing.transfer,
+            Some(held) if held.place == Place::Register => self.rules.mean_read() + timing.command.read,
+            Some(_) => self.rules.mean_read() + timing.command.read + timing.transfer,
             None => SimDuration::ZERO,
         }
     }
@@ -144,7 +144,9 @@ impl<P: Probe> Device<P> {
     /// What an event still takes in one unit: the victim under way, then victims like the best there is now.
     fn unit_left(&self, unit: u32, rest: Rest) -> SimDuration {
         let (table, data_pages) = (self.ftl.blocks(unit), self.rules.shape.data_pages);
-        let best = table.fewest_valid().filter(|&(_, valid)| valid < data_pages).map(|best| best.0);
+        let packing = &self.rules.shape.packing;
+        let best =
+            table.fewest_valid().filter(|&(_, valid)| packing.wins(data_pages, valid)).map(|best| best.0);
         let (open, mut page) = self.ftl.next_gc_page(unit).unwrap_or_default();
         let (mut free, mut given) = (self.ftl.free_blocks(unit), rest.given);
         let (mut current, mut left) = (rest.current, SimDuration::ZERO);
@@ -153,12 +155,13 @@ impl<P: Probe> Device<P> {
             let Some(victim) = current.take().or(best.filter(|_| is_due)) else { break };
             let valid = valid_of(table.entries[victim.index()]);
             let leaves_plane = self.ftl.plane_of(unit, victim.0) != self.ftl.plane_of(unit, open);
-            let (begun, written) = (u32::from(page > 0), page + valid);
+            let whole_programs = valid.next_multiple_of(packing.slots_per_program());
+            let (begun, written) = (u32::from(page > 0), page + whole_programs);
             let summaries = written / data_pages * self.rules.shape.summary_pages;
             free = (free + 1 + begun).saturating_sub(written.div_ceil(data_pages));
             page = written % data_pages;
             given += 1;
-            left += self.rules.move_time(leaves_plane) * u64::from(valid)
+            left += self.rules.victim_moves_time(leaves_plane, valid)
                 + self.rules.summary_time(summaries)
                 + self.rules.timing.erase
                 + self.rules.timing.command.erase;

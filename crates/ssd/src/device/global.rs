@@ -20,6 +20,7 @@ use std::cmp::Reverse;
 use harmonia_types::SimTime;
 
 use super::{Device, DeviceFailure};
+use crate::block::BlockId;
 use crate::die::Guest;
 use crate::die::collection::Place;
 use crate::die::command::Part;
@@ -152,7 +153,7 @@ impl<P: Probe> Device<P> {
             None => 0,
         };
         let summaries = summaries + self.skip_pages(die, place);
-        self.begin_parts(die, (Class::Write, page), (own, summaries), now);
+        self.begin_parts(die, (Class::Write, (BlockId(block), page)), (own, summaries), now);
         Ok(())
     }
 }

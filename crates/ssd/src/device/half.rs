@@ -58,6 +58,8 @@ impl<P: Probe> Device<P> {
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
         let unit = self.rules.shape.unit(die, unit);
         match due {
+            Due::Read(page) if self.rules.shape.packing.packs() => self.read_victim_page(die, page, now),
+            Due::Program(_) if self.rules.shape.packing.packs() => self.program_victim_units(die, now)?,
             Due::Read(page) => self.read_alone(die, unit, &victim, page, now),
             Due::Program(held) => self.program_alone(die, unit, (victim.block, held), now)?,
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
@@ -77,7 +79,8 @@ impl<P: Probe> Device<P> {
         }
         let timing = &self.rules.timing;
         let command = self.dies[die as usize].begin(Activity::Joint(Class::Read), now);
-        command.told(timing.command.read).then(Step::Array(timing.read.of(page)));
+        let read = self.rules.read_time((victim.block, page), now);
+        command.told(timing.command.read).then(Step::Array(read));
         if part.transfers {
             command.then(Step::Out(1));
         }
@@ -97,14 +100,15 @@ impl<P: Probe> Device<P> {
             let place = self.goes_to(unit, block);
             self.count_pairing(die, Class::Write, place, None, now);
         }
-        let (part, place, own) = self.give_page(die, unit, (block, held), now)?;
+        let (part, to, own) = self.give_page(die, unit, (block, held), now)?;
+        let place = (self.ftl.plane_of(unit, to.0.0), to.1);
         let summaries = self.skip_pages(die, place);
         let is_alone = self.goes_alone() && summaries == 0;
         if !is_alone {
             self.dies[die as usize].parts.push(part);
         }
         let timing = &self.rules.timing;
-        let array = Step::Array(timing.program.of(place.1) + own);
+        let array = Step::Array(self.rules.program_time(to, now) + own);
         let command = self.dies[die as usize].begin(Activity::Joint(Class::Write), now);
         command.summaries = summaries;
         if part.transfers {
@@ -138,7 +142,8 @@ impl<P: Probe> Device<P> {
         let part = Part::of_collection(far);
         let slot = &mut self.dies[die as usize];
         slot.parts.clear();
-        let held = Some(Held { page, place: if far { Place::Controller } else { Place::Register } });
+        let held =
+            Some(Held { page, place: if far { Place::Controller } else { Place::Register }, count: 1 });
         if let Some(victim) = slot.collection.victim_mut() {
             (victim.cursor, victim.held) = (page, held);
         }
@@ -146,7 +151,7 @@ impl<P: Probe> Device<P> {
         part
     }
 
-    /// A die is to program the page of its victim that it holds: the first part of its command. Returns plane and page offset
+    /// A die is to program the page of its victim that it holds: the first part of its command. Returns block and page offset
     /// that the page goes to, and the time of the summary pages that this costs, too.
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
@@ -156,7 +161,7 @@ impl<P: Probe> Device<P> {
         unit: u32,
         (block, held): (BlockId, Held),
         now: SimTime,
-    ) -> Result<(Part, (u32, u32), SimDuration), DeviceFailure> {
+    ) -> Result<(Part, (BlockId, u32), SimDuration), DeviceFailure> {
         if self.rules.suspends || self.probe.watches_planes() {
             let lpn = self.ftl.lpn_at(unit, block.0, held.page);
             self.dies[die as usize].moving = lpn.map(|lpn| (unit, lpn));
@@ -172,7 +177,7 @@ impl<P: Probe> Device<P> {
         }
         let own =
             if moved.summaries == 0 { SimDuration::ZERO } else { self.rules.summary_time(moved.summaries) };
-        Ok((part, (self.ftl.plane_of(unit, moved.to.0), moved.to.1), own))
+        Ok((part, (BlockId(moved.to.0), moved.to.1), own))
     }
 
     /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them.

@@ -19,9 +19,15 @@ use super::account::Share;
 use super::queue::OpKind;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
+use crate::block::BlockId;
 use crate::die::command::{Activity, NO_OP, Part, Paused, Step};
 use crate::gc::schedule::{Class, Decision, HostToken, MultiPlane, Running, Token};
 use crate::probe::Probe;
+
+/// A place in a block, as the map gives it.
+fn in_block((block, page): (u32, u32)) -> (BlockId, u32) {
+    (BlockId(block), page)
+}
 
 impl<P: Probe> Device<P> {
     /// Starts one multi-plane command for host operations alone.
@@ -35,16 +41,22 @@ impl<P: Probe> Device<P> {
             unreachable!("garbage collection's own commands are started as its halves")
         };
         let op = self.ops[first];
-        let (class, page) = match op.kind {
-            OpKind::Read => (Class::Read, self.ftl.lookup(op.unit, op.lpn).map(|place| place.1)),
-            _ => (Class::Write, self.ftl.next_host_page(op.unit).map(|place| place.1)),
+        let (class, place) = match op.kind {
+            OpKind::Read => (Class::Read, self.ftl.lookup(op.unit, op.lpn)),
+            _ => (Class::Write, self.ftl.next_host_page(op.unit)),
         };
+        let page = place.map(|place| place.1);
         self.dies[die as usize].parts.clear();
         if !command.hosts().all(|HostToken(op)| self.is_background(self.ops[op].owner)) {
             self.last_activity = now;
         }
         let summaries = self.take_along(die, command, (class, page, None), now)?;
-        self.begin_parts(die, (class, page.unwrap_or(0)), (SimDuration::ZERO, summaries), now);
+        self.begin_parts(
+            die,
+            (class, in_block(place.unwrap_or_default())),
+            (SimDuration::ZERO, summaries),
+            now,
+        );
         Ok(())
     }
 
@@ -64,16 +76,16 @@ impl<P: Probe> Device<P> {
                 let part = self.take_page(die, unit, &victim, page);
                 self.dies[die as usize].parts.push(part);
                 self.take_along(die, along, (Class::Read, Some(page), Some(plane)), now)?;
-                self.begin_parts(die, (Class::Read, page), (SimDuration::ZERO, 0), now);
+                self.begin_parts(die, (Class::Read, (victim.block, page)), (SimDuration::ZERO, 0), now);
             }
             Due::Program(held) => {
                 let place = self.goes_to(unit, victim.block);
                 self.count_pairing(die, Class::Write, place, Some(along), now);
-                let (part, _, own) = self.give_page(die, unit, (victim.block, held), now)?;
+                let (part, to, own) = self.give_page(die, unit, (victim.block, held), now)?;
                 self.dies[die as usize].parts.push(part);
                 let taken = self.take_along(die, along, (Class::Write, Some(place.1), None), now)?;
                 let summaries = taken + self.skip_pages(die, place);
-                self.begin_parts(die, (Class::Write, place.1), (own, summaries), now);
+                self.begin_parts(die, (Class::Write, to), (own, summaries), now);
             }
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
         }
@@ -134,7 +146,7 @@ impl<P: Probe> Device<P> {
 
     /// Takes the read along that a write of a part of a page needs. The write stays in the queue, from now on as one of a whole
     /// page: nothing else begins before the die is done with this command.
-    fn read_rest(&mut self, die: u32, handle: u32) {
+    pub(super) fn read_rest(&mut self, die: u32, handle: u32) {
         let op = self.ops[handle];
         let completes = self.complete_page(&op);
         assert!(completes, "a page that is read along lies somewhere");
@@ -142,19 +154,18 @@ impl<P: Probe> Device<P> {
         self.dies[die as usize].parts.push(Part { prepares: true, ..Part::of_host(handle, true) });
     }
 
-    /// Starts the command of a die's parts, at a page offset; `extra`: array time besides, and summary pages to program
+    /// Starts the command of a die's parts, at a page of a block, of which siblings have the same offset; `extra`: array time besides, and summary pages to program
     /// afterwards.
     pub(super) fn begin_parts(
         &mut self,
         die: u32,
-        (class, page): (Class, u32),
+        (class, place): (Class, (BlockId, u32)),
         extra: (SimDuration, u32),
         now: SimTime,
     ) {
         let slot = &self.dies[die as usize];
-        let timing = &self.rules.timing;
-        let read = Step::Array(timing.read.of(page));
-        let program = Step::Array(timing.program.of(page) + extra.0);
+        let read = Step::Array(self.rules.read_time(place, now));
+        let program = Step::Array(self.rules.program_time(place, now) + extra.0);
         let cycles = self.cycles_of_parts(die, class);
         let pages = slot.parts.iter().map(|part| u8::from(part.transfers)).sum();
         let is_background =
@@ -178,6 +189,8 @@ impl<P: Probe> Device<P> {
         match class {
             _ if !command.take_time() => SimDuration::ZERO,
             Class::Read => command.read * parts.iter().filter(|part| !part.rides).count() as u64,
+            // One command, before all that it programs.
+            Class::Write if self.rules.shape.packing.packs() => command.program,
             Class::Write => command.program * parts.iter().filter(|part| !part.transfers).count() as u64,
         }
     }
@@ -222,6 +235,9 @@ impl<P: Probe> Device<P> {
         }
         let gc_transfers = with_gc && slot.parts[0].transfers && !shares_page;
         let (transfer, gc_ahead) = match slot.activity {
+            Activity::Joint(Class::Write) if self.rules.shape.packing.packs() => {
+                (self.rules.page_in + self.rules.timing.command.program, SimDuration::ZERO)
+            }
             Activity::Joint(Class::Write) => {
                 let gc_page = if gc_transfers { self.rules.page_in } else { SimDuration::ZERO };
                 (self.rules.page_in, gc_page + self.cycles_of_parts(die, Class::Write))

@@ -28,6 +28,7 @@
 //! * `steps`: an event that goes step by step;
 //! * `concurrency`: which dies collect, where a policy limits how many channels do;
 //! * `turns`: events wait for their turns;
+//! * `units`: programs that carry several mapping units;
 //! * `global`: collected pages that go to another unit;
 //! * `idle`: collecting that gives way to the host;
 //! * `refuse`: operations that fail fast instead of waiting for collection;
@@ -80,6 +81,7 @@ mod steps;
 mod suspend;
 mod trigger;
 mod turns;
+mod units;
 mod view;
 mod waiting;
 mod watch;
@@ -236,10 +238,13 @@ impl<P: Probe> Device<P> {
         // A single plane has no sibling whose write offset could be equal.
         needs.fresh_blocks &= config.geometry.planes_per_die > 1;
         let (ftl_config, timing) = (&config.ftl, &config.timing);
+        // What is a page to all that follows is a mapping unit.
+        let transfer = config.unit_transfer();
         let by_page = !timing.read.is_same() || !timing.program.is_same();
         let global = config.gc.destination == Destination::Device;
         let reads_first = ftl_config.priority == Priority::ReadsFirst;
-        let by_lane = reads_first
+        let by_lane = shape.packing.packs()
+            || reads_first
             || ftl_config.multi_plane
             || needs.queues
             || policies.victim.uses_reads()
@@ -261,9 +266,9 @@ impl<P: Probe> Device<P> {
             rules: Rules {
                 geometry: config.geometry.clone(),
                 channels: Divisor::new(config.geometry.channels.into()),
-                timing: config.timing.clone(),
+                timing: Timing { transfer, ..config.timing.clone() },
                 by_page,
-                page_in: timing.transfer + timing.command.program,
+                page_in: if shape.packing.packs() { transfer } else { transfer + timing.command.program },
                 link_page: config.link.page_time(shape.page_size),
                 link_latency: config.link.latency,
                 link_in_order: config.link.order == LinkOrder::Arrival,
@@ -279,7 +284,8 @@ impl<P: Probe> Device<P> {
                     || (!config.geometry.own_pins
                         && (timing.copyback != Copyback::Die || timing.command.take_time()))
                     || by_page,
-                moves_directly: !config.geometry.own_pins
+                moves_directly: !shape.packing.packs()
+                    && !config.geometry.own_pins
                     && timing.copyback == Copyback::None
                     && !timing.command.take_time()
                     && !global,

@@ -35,7 +35,8 @@ impl<P: Probe> Device<P> {
         let rules = &self.rules;
         let is_watched = self.probe.audits() || self.probe.watches_planes();
         let has_queues = self.lanes.is_some() || self.placement.is_some() || self.cache.is_some();
-        let has_rules = rules.by_page || rules.reads_first || rules.multi_plane || rules.suspends;
+        let packs = rules.shape.packing.packs();
+        let has_rules = packs || rules.by_page || rules.reads_first || rules.multi_plane || rules.suspends;
         let by_head = rules.geometry.own_pins && self.schedule_needs.serves_head;
         by_head && !(is_watched || has_queues || has_rules || rules.global || self.governor.is_some())
     }
@@ -145,7 +146,7 @@ impl<P: Probe> Device<P> {
         // Where a block is opened or closed, somebody may have to hear of it.
         let summaries = if is_within { 0 } else { self.write_page(die, &{ self.ops[head] }, now)? };
         self.dies[die as usize].exhausted = false;
-        let (page_in, program) = (self.rules.page_in, self.rules.timing.program.first());
+        let (page_in, program) = (self.rules.page_in, self.rules.only_program_time());
         let command = self.dies[die as usize].begin(Activity::Host(head), now);
         // With pins of its own, nothing comes between its steps: they are over as soon as it has begun.
         command.pages = 1;

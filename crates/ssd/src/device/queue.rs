@@ -282,6 +282,11 @@ impl<P: Probe> Device<P> {
         let slot = &mut self.dies[die as usize];
         if after == NO_OP && slot.is_idle() {
             // Whatever the die was waiting for, this comes first.
+            if ready <= now && self.rules.shape.packing.packs() {
+                // What comes at the same moment goes along.
+                self.wakes.set(die as usize, now);
+                return Ok(());
+            }
             if ready <= now {
                 self.dispatch(die, now)?;
                 self.answer_waiting(die, now);

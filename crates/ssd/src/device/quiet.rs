@@ -85,7 +85,7 @@ impl<P: Probe> Device<P> {
         // The thresholds at which a die has something to tell.
         let own = self.starts_at().max(self.rules.last_block);
         let level = if self.registered { own } else { own.max(self.rules.shape.soft) };
-        let program = if self.rules.by_page { SimDuration::ZERO } else { self.rules.timing.program.first() };
+        let program = if self.rules.by_page { SimDuration::ZERO } else { self.rules.only_program_time() };
         let (mut quiet, mut all_end) = (SimTime::NEVER, SimTime::ZERO);
         for (die, slot) in self.dies.iter().enumerate() {
             let wake = self.wakes.time_of(die);

@@ -1,12 +1,13 @@
 //! Constants of a device, and how long a step takes by them.
 
 use harmonia_flash::{Copyback, Geometry, Timing};
-use harmonia_types::{Divisor, SimDuration};
+use harmonia_types::{Divisor, SimDuration, SimTime};
 
 use super::queue::OpKind;
+use crate::block::BlockId;
 use crate::config::Domain;
 use crate::gc::schedule::{GcJob, GcPhase, Work};
-use crate::shape::Shape;
+use crate::shape::{PageKind, Shape};
 
 /// Constants of a device, looked up at every operation.
 #[derive(Clone)]
@@ -17,8 +18,9 @@ pub(super) struct Rules {
     pub geometry: Geometry,
     /// What dies are dealt to channels by.
     pub channels: Divisor,
+    /// Its transfer is that of a mapping unit.
     pub timing: Timing,
-    /// A page goes to the die: the command and its data.
+    /// A page goes to the die: the command and its data. Where a program carries several pages its command goes before them.
     pub page_in: SimDuration,
     /// Pages differ in how long the array works for them.
     pub by_page: bool,
@@ -85,7 +87,7 @@ impl Rules {
             // The page stays in the plane's register, and its program follows at once.
             GcPhase::Read => {
                 let cycles = self.bus_turn(timing.command.read) + self.bus_turn(timing.command.program);
-                timing.read.mean() + timing.program.mean() + cycles
+                self.mean_read() + self.mean_program() + cycles
             }
             GcPhase::Program => self.page_program(),
             GcPhase::Erase => timing.erase + self.bus_turn(timing.command.erase),
@@ -108,8 +110,69 @@ impl Rules {
     /// Read and program of a page that garbage collection moves, each transfer without waiting for the bus.
     pub fn move_time(&self, leaves_plane: bool) -> SimDuration {
         let transfers = if self.global || self.is_far(leaves_plane) { 2 } else { 0 };
-        let Timing { read, program, transfer, command, .. } = self.timing;
-        read.mean() + program.mean() + transfer * transfers + command.read + command.program
+        let Timing { transfer, command, .. } = self.timing;
+        self.mean_read() + self.mean_program() + transfer * transfers + command.read + command.program
+    }
+
+    /// How long the array reads a page of a block. This, [`Rules::program_time`] and what they are on average are asked wherever
+    /// a read or a program begins: that a page takes longer by its type, the wear of its block, or the moment, is said here.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub fn read_time(&self, (_block, page): (BlockId, u32), _now: SimTime) -> SimDuration {
+        let (packing, read) = (&self.shape.packing, &self.timing.read);
+        if !packing.packs() {
+            return read.of(page);
+        }
+        match packing.kind_of(packing.page_of(page)) {
+            PageKind::Offset(offset) => read.of(offset),
+            PageKind::Type(kind) => read.of_type(kind),
+        }
+    }
+
+    /// How long the array programs a page of a block, with the others of its program.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub fn program_time(&self, (_block, page): (BlockId, u32), _now: SimTime) -> SimDuration {
+        let (packing, program) = (&self.shape.packing, &self.timing.program);
+        if !packing.packs() {
+            return program.of(page);
+        }
+        match packing.kind_of(packing.page_of(page)) {
+            PageKind::Offset(offset) => program.of(offset),
+            PageKind::Type(kind) => program.of_type(kind),
+        }
+    }
+
+    /// How long the array reads a page, where it takes as long for each.
+    #[inline]
+    pub fn only_read_time(&self) -> SimDuration {
+        self.timing.read.first()
+    }
+
+    /// How long the array programs a page, where it takes as long for each.
+    #[inline]
+    pub fn only_program_time(&self) -> SimDuration {
+        self.timing.program.first()
+    }
+
+    /// How long the array reads a page of which nobody knows where it lies.
+    pub fn mean_read(&self) -> SimDuration {
+        self.timing.read.mean()
+    }
+
+    /// How long the array programs a page of which nobody knows where it goes.
+    pub fn mean_program(&self) -> SimDuration {
+        self.timing.program.mean()
+    }
+
+    /// The same for a victim with so many live pages, which lie anywhere in it.
+    pub fn victim_moves_time(&self, leaves_plane: bool, valid: u32) -> SimDuration {
+        let packing = &self.shape.packing;
+        if !packing.packs() {
+            return self.move_time(leaves_plane) * u64::from(valid);
+        }
+        let reads = packing.pages_with_some(self.shape.data_pages, valid);
+        self.moves_time((reads, valid.div_ceil(packing.slots_per_program())), valid)
     }
 
     /// Programs of so many summary pages, of which the first stands behind the data.
@@ -117,13 +180,23 @@ impl Rules {
         self.timing.program.of(self.shape.data_pages) * u64::from(pages)
     }
 
+    /// How long it takes to move so many pages of victims: reads, programs and what goes over the bus, without waiting for it.
+    /// `far`: those that leave the die.
+    pub fn moves_time(&self, (reads, programs): (u32, u32), far: u32) -> SimDuration {
+        let command = &self.timing.command;
+        let [reads, programs, far] = [reads, programs, far].map(u64::from);
+        (self.mean_read() + command.read) * reads
+            + (self.mean_program() + command.program) * programs
+            + self.timing.transfer * (2 * far)
+    }
+
     fn page_read(&self) -> SimDuration {
         let timing = &self.timing;
-        self.bus_turn(timing.command.read) + timing.read.mean() + self.bus_turn(timing.transfer)
+        self.bus_turn(timing.command.read) + self.mean_read() + self.bus_turn(timing.transfer)
     }
 
     fn page_program(&self) -> SimDuration {
-        self.bus_turn(self.page_in) + self.timing.program.mean()
+        self.bus_turn(self.page_in) + self.mean_program()
     }
 
     /// A turn on the bus, behind one of every other die on it. What takes no time needs none.

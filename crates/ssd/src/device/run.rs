@@ -1,6 +1,6 @@
 //! Running commands: a host operation becomes one, and a command goes on step by step, over the bus where it needs that.
 
-use harmonia_flash::{Bus, CommandOrder, Grant, PageTimes, Turn, Urgency};
+use harmonia_flash::{Bus, CommandOrder, Grant, Turn, Urgency};
 use harmonia_types::{IoCause, Ppn, SimDuration, SimTime};
 
 use super::account::Share;
@@ -8,6 +8,7 @@ use super::owner::Owner;
 use super::queue::{OpKind, PageOp};
 use super::rules::Rules;
 use super::{Device, DeviceFailure};
+use crate::block::BlockId;
 use crate::die::Die;
 use crate::die::command::{Activity, Command, NO_OP, Step};
 use crate::gc::schedule::Class;
@@ -59,19 +60,24 @@ impl<P: Probe> Device<P> {
         let cycles = self.rules.timing.command.read;
         let takes_time = match op.kind {
             OpKind::Read if self.read_page(&op) => {
-                let read = Step::Array(self.page_time(self.rules.timing.read, &op));
+                let read = Step::Array(self.read_time_of(&op, now));
                 let command = self.dies[die as usize].begin(Activity::Host(handle), now);
                 command.told(cycles).then(read).then(Step::Out(1));
                 command.background = background;
                 true
             }
             OpKind::Read => false,
+            OpKind::Write | OpKind::PartialWrite if self.rules.shape.packing.packs() => {
+                debug_assert!(op.kind == OpKind::Write, "the rest of a unit is read before");
+                self.start_program(die, handle, now)?;
+                return Ok(true);
+            }
             OpKind::Write | OpKind::PartialWrite => {
                 let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
                 // As long as the page takes that is there before the new one.
-                let read = Step::Array(self.page_time(self.rules.timing.read, &op));
+                let read = Step::Array(self.read_time_of(&op, now));
                 let summaries = self.write_page(die, &op, now)?;
-                let program = Step::Array(self.page_time(self.rules.timing.program, &op));
+                let program = Step::Array(self.program_time_of(&op, now));
                 let command = self.dies[die as usize].begin(Activity::Host(handle), now);
                 if completes {
                     command.told(cycles).then(read).then(Step::Out(1));
@@ -105,15 +111,30 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// How long the array works for the page in which an operation's data lies now.
+    /// How long the array reads the page in which an operation's data lies now.
     #[inline]
-    fn page_time(&self, times: PageTimes, op: &PageOp) -> SimDuration {
-        if self.rules.by_page { self.time_of_page(times, op) } else { times.first() }
+    fn read_time_of(&self, op: &PageOp, now: SimTime) -> SimDuration {
+        if self.rules.by_page {
+            self.rules.read_time(self.place_of(op), now)
+        } else {
+            self.rules.only_read_time()
+        }
+    }
+
+    /// How long the array programs the page in which an operation's data lies now.
+    #[inline]
+    fn program_time_of(&self, op: &PageOp, now: SimTime) -> SimDuration {
+        if self.rules.by_page {
+            self.rules.program_time(self.place_of(op), now)
+        } else {
+            self.rules.only_program_time()
+        }
     }
 
     #[cold]
-    fn time_of_page(&self, times: PageTimes, op: &PageOp) -> SimDuration {
-        self.ftl.lookup(op.unit, op.lpn).map_or(times.first(), |place| times.of(place.1))
+    fn place_of(&self, op: &PageOp) -> (BlockId, u32) {
+        let (block, page) = self.ftl.lookup(op.unit, op.lpn).unwrap_or_default();
+        (BlockId(block), page)
     }
 
     /// Where the data of an operation's page lies now.

@@ -66,7 +66,7 @@ impl<P: Probe> Device<P> {
     /// How long a die works on a plain write.
     #[inline]
     fn service(&self) -> SimDuration {
-        self.rules.page_in + self.rules.timing.program.first()
+        self.rules.page_in + self.rules.only_program_time()
     }
 
     /// Settles the plain write that arrives at `now`; `false` if that is not possible, and it has to go the way of all others.
@@ -101,7 +101,7 @@ impl<P: Probe> Device<P> {
             return false;
         }
         self.link.receive(now, self.rules.link_page);
-        let (page_in, program) = (self.rules.page_in, self.rules.timing.program.first());
+        let (page_in, program) = (self.rules.page_in, self.rules.only_program_time());
         let until = begin + page_in + program;
         self.dies[die as usize].exhausted = false;
         self.settling.ends[die as usize] = End { until, place: self.wakes.reserve() };

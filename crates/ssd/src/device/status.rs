@@ -17,7 +17,9 @@ impl<P: Probe> Device<P> {
             erases: tally.erases,
             gc_victims: tally.victims,
             victim_pages: tally.victims * u64::from(self.rules.shape.data_pages),
-            victim_pages_moved: tally.programs[IoCause::Gc as usize] - self.moved_of_unfinished(),
+            victim_pages_moved: tally.programs[IoCause::Gc as usize]
+                - self.moved_of_unfinished()
+                - self.counters.padding[IoCause::Gc as usize] / self.rules.page_size.by(),
             gc_busy: self.dies.iter().map(|die| die.gc_busy).sum(),
             gc_plane_busy: self.dies.iter().map(|die| die.gc_plane_busy).sum(),
             write_cache: self.counted_by_cache(),

@@ -3,6 +3,7 @@
 use harmonia_types::{SimDuration, SimTime};
 
 use super::{Device, DeviceFailure};
+use crate::block::BlockId;
 use crate::block::Erased;
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
 use crate::die::command::{Activity, Step};
@@ -39,7 +40,11 @@ impl<P: Probe> Device<P> {
             Some(&Job { unit, victim: Some(victim), .. }) if token == Token::GcMove => {
                 match self.due(self.rules.shape.unit(die, unit), Some(&victim)) {
                     Due::Read(page) => self.start_move(die, page, now).map(|()| true),
-                    Due::Program(_) => unreachable!("a half is due, not a whole move"),
+                    due @ Due::Program(_) => {
+                        let packs = self.rules.shape.packing.packs();
+                        assert!(packs, "a half is due, not a whole move");
+                        self.start_half(die, due, now).map(|()| true)
+                    }
                     Due::Choose | Due::Erase => Ok(false),
                 }
             }
@@ -86,6 +91,9 @@ impl<P: Probe> Device<P> {
 
     /// Starts moving the page of a victim that is due, read and program in one command.
     pub(super) fn start_move(&mut self, die: u32, page: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        if self.rules.shape.packing.packs() {
+            return self.move_units(die, page, now);
+        }
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
         let unit = self.rules.shape.unit(die, unit);
         let failure = self.failure(now);
@@ -97,8 +105,9 @@ impl<P: Probe> Device<P> {
         }
         self.ftl.prefetch_pages(unit, victim.block.0, (victim.cursor, page + 1));
         let timing = &self.rules.timing;
-        let (tr, cycles) = (timing.read.of(page), &timing.command);
-        let own = timing.program.of(to.map_or(0, |to| to.1));
+        let (tr, cycles) = (self.rules.read_time((victim.block, page), now), &timing.command);
+        let (block, offset) = to.unwrap_or_default();
+        let own = self.rules.program_time((BlockId(block), offset), now);
         let program = own + self.rules.summary_time(moved.summaries);
         let is_far = self.rules.is_far(moved.between_planes);
         let command = self.dies[die as usize].begin(Activity::Move, now).told(cycles.read);
@@ -121,7 +130,7 @@ impl<P: Probe> Device<P> {
             matches!(self.due(self.rules.shape.unit(die, unit), Some(victim)), Due::Erase)
         };
         debug_assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
-        let superseded = victim.is_some_and(|(_, victim)| victim.held.is_some());
+        let superseded = victim.and_then(|(_, victim)| victim.held).map_or(0, |held| held.count);
         self.counters.inside.superseded_moves += u64::from(superseded);
         let timing = &self.rules.timing;
         let erase = Step::Array(timing.erase);
@@ -168,7 +177,10 @@ impl<P: Probe> Device<P> {
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
     pub(super) fn due(&self, unit: u32, victim: Option<&Moving>) -> Due {
-        let Some(&Moving { block, cursor, held, .. }) = victim else { return Due::Choose };
+        let Some(victim @ &Moving { block, cursor, held, .. }) = victim else { return Due::Choose };
+        if self.rules.shape.packing.packs() {
+            return self.due_of_units(unit, victim);
+        }
         let is_live = |held: &Held| self.ftl.lpn_at(unit, block.0, held.page).is_some();
         match held.filter(is_live) {
             Some(held) => Due::Program(held),

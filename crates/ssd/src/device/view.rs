@@ -116,9 +116,16 @@ impl QueueView<'_> {
         let programs = |paused: &Paused| {
             let mut hosts = paused.parts.iter().filter(|part| part.op != NO_OP);
             paused.moves == Some((op.unit, op.lpn))
+                || self.is_moved_along(paused.moves, op)
                 || hosts.any(|part| self.ops[part.op].is_on(op.unit, op.lpn))
         };
         self.die.paused.as_deref().is_some_and(programs)
+    }
+
+    /// Whether an operation is on a page in the same program as the page that moves, which is known.
+    fn is_moved_along(&self, moves: Option<(u32, u32)>, op: &PageOp) -> bool {
+        let on = |(unit, lpn)| unit == op.unit && self.ftl.are_programmed_together(unit, [lpn, op.lpn]);
+        self.rules.shape.packing.packs() && moves.is_some_and(on)
     }
 
     /// Plane and page offset of the data a read asks for.
@@ -180,7 +187,8 @@ impl DieQueues for QueueView<'_> {
     }
 
     fn on_moving_page(&self, job: &GcJob) -> Option<Queued> {
-        if self.die.waiting == 0 || !self.units().contains(&job.unit) {
+        let packs = self.rules.shape.packing.packs();
+        if packs || self.die.waiting == 0 || !self.units().contains(&job.unit) {
             return None;
         }
         let lpn = self.ftl.lpn_at(job.unit, job.victim, job.cursor)?;

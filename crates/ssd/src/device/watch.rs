@@ -79,6 +79,8 @@ impl<P: Probe> Device<P> {
                 // It shares the page that garbage collection reads.
                 (op, Class::Read) if slot.has_gc_part() && self.plane_of_op(op) == self.victim_plane(die) => {
                 }
+                // Of a program that carries several units, one tells what the plane does.
+                (..) if index > 0 && class == Class::Write && self.rules.shape.packing.packs() => {}
                 (op, _) => self.tell_host(die, op, now),
             }
         }

@@ -31,7 +31,6 @@ use harmonia_types::{SimDuration, SimTime};
 
 use super::event::Event;
 use crate::block::BlockId;
-use crate::ftl::Collected;
 use crate::shape::UnitOfDie;
 
 /// What a die has to collect.
@@ -51,8 +50,8 @@ pub(crate) struct Atomic {
     pub event: Event,
     /// Since when, and how long it was expected to take.
     pub course: Course,
-    /// What it has collected, the running command included.
-    pub sum: Collected,
+    /// Victims that it has taken, those of the running command included.
+    pub victims: u32,
     /// When the running command ends.
     pub until: SimTime,
 }
@@ -95,7 +94,7 @@ pub(crate) struct Moving {
     pub block: BlockId,
     /// Next page to look at.
     pub cursor: u32,
-    /// The page that was read and is to be programmed.
+    /// The page that was read and is to be programmed; where a program carries several, the first of them.
     pub held: Option<Held>,
     /// Pages moved so far.
     pub moved: u32,
@@ -113,6 +112,8 @@ pub(crate) struct Held {
     /// Its offset in the victim.
     pub page: u32,
     pub place: Place,
+    /// It, and those behind it that were live when they were read.
+    pub count: u16,
 }
 
 /// Where a page is between its read and its program.
@@ -256,12 +257,12 @@ impl Collection {
     }
 
     /// `Atomic` to `Atomic`: the next command of an event that gives way to the host between them.
-    pub fn go_on(&mut self, event: Event, sum: &Collected, until: SimTime) {
+    pub fn go_on(&mut self, event: Event, victims: u32, until: SimTime) {
         let Collection::Atomic(atomic) = self else {
             panic!("only an event that runs as commands goes on with another one, not {self:?}")
         };
         atomic.event = event;
-        atomic.sum.add(sum);
+        atomic.victims += victims;
         atomic.until = until;
     }
 
@@ -278,7 +279,7 @@ impl Collection {
     /// `Atomic` or `Stepwise` to `Rest`; returns the event that has ended, its course, and the victims it has taken.
     pub fn end(&mut self) -> (Event, Course, u32) {
         let ended = match *self {
-            Collection::Atomic(Atomic { event, course, sum, .. }) => (event, course, sum.victims),
+            Collection::Atomic(Atomic { event, course, victims, .. }) => (event, course, victims),
             Collection::Stepwise(Stepwise { event, course, job }) => {
                 assert!(job.victim.is_none(), "an event ends between victims, not at {job:?}");
                 (event, course, job.victims)
@@ -340,12 +341,8 @@ mod tests {
         Event::whole(Goal { stop: 1, min_victims: 1 }, UnitSet::ALL)
     }
 
-    fn collected(victims: u32) -> Collected {
-        Collected { victims, ..Collected::default() }
-    }
-
     fn atomic(victims: u32, now: SimTime) -> Atomic {
-        Atomic { event: event(), course: Course::from(now), sum: collected(victims), until: now }
+        Atomic { event: event(), course: Course::from(now), victims, until: now }
     }
 
     fn take(collection: &mut Collection, transition: &str, now: SimTime) {
@@ -355,7 +352,7 @@ mod tests {
             "revoke" => collection.revoke(),
             "call off" => collection.call_off(),
             "begin command" => collection.begin_command(atomic(1, now)),
-            "go on" => collection.go_on(event(), &collected(1), now),
+            "go on" => collection.go_on(event(), 1, now),
             "begin steps" => _ = collection.begin_steps(now),
             _ => _ = collection.end(),
         }
@@ -393,7 +390,7 @@ mod tests {
     fn an_event_ends_between_victims_and_counts_all_of_them() {
         let mut collection = Collection::Admitted(event());
         collection.begin_command(atomic(2, SimTime(7)));
-        collection.go_on(event(), &collected(3), SimTime(9));
+        collection.go_on(event(), 3, SimTime(9));
         let (_, course, victims) = collection.end();
         assert_eq!((course.since, victims), (SimTime(7), 5));
 

@@ -25,7 +25,7 @@ pub(crate) enum Activity {
     Summary,
     /// A garbage-collection event, or a turn of it, as one command.
     Event,
-    /// A whole page move of a job.
+    /// A whole page move of a job; where pages are packed, also the read half of one.
     Move,
     /// The erase of a job's victim.
     Erase,

@@ -183,7 +183,7 @@ impl Die {
         } else {
             command.next += 1;
         }
-        if command.pages > 1 && self.activity == Activity::Joint(Class::Write) {
+        if command.pages > 1 && self.activity == Activity::Joint(Class::Write) && self.parts.len() > 1 {
             command.lead += (grant.end - self.command_began) - length;
         }
         grant.end

@@ -331,6 +331,33 @@ impl Ftl {
         (state.free > 0).then(|| (self.free_ring[first_free as usize], 0))
     }
 
+    /// Pages that the next program of the host takes in a unit: what is left of the one that ageing began, or all of one.
+    pub(crate) fn room_for_host(&self, unit: u32) -> u32 {
+        self.room_of_program(unit, 0)
+    }
+
+    /// Pages that the next program of garbage collection takes in a unit.
+    pub(crate) fn room_for_gc(&self, unit: u32) -> u32 {
+        self.room_of_program(unit, self.gc_frontier)
+    }
+
+    fn room_of_program(&self, unit: u32, frontier: usize) -> u32 {
+        self.shape.packing.left_of_program(self.next_page(unit, frontier).map_or(0, |next| next.1))
+    }
+
+    /// The host's program of a unit, or garbage collection's, goes without the rest of its pages; returns how many.
+    pub(crate) fn pad(&mut self, unit: u32, cause: IoCause) -> u32 {
+        let frontier = if cause == IoCause::Gc { self.gc_frontier } else { 0 };
+        self.unit(unit).pad(frontier, cause)
+    }
+
+    /// Whether two LPNs of a unit lie in pages that were programmed at once.
+    pub(crate) fn are_programmed_together(&self, unit: u32, lpns: [u32; 2]) -> bool {
+        let slots = self.shape.packing.slots_per_program();
+        let [one, other] = lpns.map(|lpn| self.lookup(unit, lpn).map(|(block, slot)| (block, slot / slots)));
+        one.is_some() && one == other
+    }
+
     /// Whether, one more host write taken, a unit surely has room for the live pages of a victim.
     pub(crate) fn has_room_to_collect(&self, unit: u32) -> bool {
         self.units[unit as usize].has_room_to_collect(self.gc_frontier, &self.shape)

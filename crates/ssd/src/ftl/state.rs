@@ -98,7 +98,9 @@ impl UnitState {
         } else if self.frontiers[0].is_none() {
             free = free.saturating_sub(1);
         }
-        u64::from(free) * u64::from(shape.data_pages) + open > u64::from(shape.data_pages)
+        // One program of the host, and of a victim all but one.
+        let taken = shape.data_pages - 1 + shape.packing.slots_per_program();
+        u64::from(free) * u64::from(shape.data_pages) + open > u64::from(taken)
     }
 
     #[inline]

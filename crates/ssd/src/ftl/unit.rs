@@ -63,6 +63,12 @@ pub struct Collected {
     pub moves: u32,
     /// Of these, moves that left their plane.
     pub between_planes: u32,
+    /// Flash pages read for them.
+    pub reads: u32,
+    /// Programs that they took.
+    pub programs: u32,
+    /// Pages of the last program of each victim that were left without data.
+    pub padded: u32,
     /// Summary pages programmed because destinations filled.
     pub summaries: u32,
 }
@@ -73,6 +79,9 @@ impl Collected {
         self.victims += other.victims;
         self.moves += other.moves;
         self.between_planes += other.between_planes;
+        self.reads += other.reads;
+        self.programs += other.programs;
+        self.padded += other.padded;
         self.summaries += other.summaries;
     }
 }
@@ -197,6 +206,9 @@ impl UnitMut<'_> {
             closed_at: self.closed_at,
             data_pages: self.shape.data_pages,
         };
+        if self.shape.packing.packs() && !self.can_win() {
+            return None;
+        }
         let page_bits = self.shape.page_bits;
         let valid = Live { base: self.base, map: self.map, reverse: self.reverse, page_bits };
         let planes = UnitPlanes {
@@ -205,6 +217,12 @@ impl UnitMut<'_> {
         };
         let view = VictimView { blocks, planes, valid: &valid, queued_reads, now };
         victim.choose(&view, &mut self.state.rng)
+    }
+
+    /// Whether collecting some block would win the pages of a program.
+    fn can_win(&self) -> bool {
+        let data_pages = self.shape.data_pages;
+        fewest_valid(self.best).is_some_and(|(_, valid)| self.shape.packing.wins(data_pages, valid))
     }
 
     /// Moves all live pages of a closed block, leaving it ready to erase. `goes_on` as in [`collect_one`](Self::collect_one).
@@ -237,12 +255,26 @@ impl UnitMut<'_> {
         if let Some(next) = next {
             self.prefetch_pages(next);
         }
+        let packing = self.shape.packing;
+        if packing.packs() {
+            let mut last = None;
+            for &offset in &self.scratch[pages..][..live] {
+                let page = packing.page_of(offset);
+                sum.reads += u32::from(last.replace(page) != Some(page));
+            }
+        } else {
+            (sum.reads, sum.programs) = (sum.reads + live as u32, sum.programs + live as u32);
+        }
         let mut done = 0;
         while done < live {
             let to = self.next_page(self.gc_frontier)?;
             let block = to >> self.shape.page_bits;
-            let room = self.shape.data_pages - (to & ((1 << self.shape.page_bits) - 1));
-            let run = (room as usize).min(live - done);
+            let offset = to & ((1 << self.shape.page_bits) - 1);
+            let run = ((self.shape.data_pages - offset) as usize).min(live - done);
+            if packing.packs() {
+                let begun = packing.slots_per_program() - packing.left_of_program(offset);
+                sum.programs += (begun + run as u32).div_ceil(packing.slots_per_program());
+            }
             let mapped_to = self.base + to;
             let targets = &mut self.reverse[to as usize..][..run];
             for (offset, (target, &lpn)) in
@@ -263,9 +295,28 @@ impl UnitMut<'_> {
             sum.summaries += self.advance_frontier(self.gc_frontier, run as u32);
             done += run;
         }
+        if packing.packs() {
+            sum.padded += self.pad(self.gc_frontier, IoCause::Gc);
+        }
         sum.moves += live as u32;
         self.entries[victim.index()] = encode(BlockState::Collecting, 0);
         Ok(())
+    }
+
+    /// The program that a frontier has begun is programmed without the rest of its pages, which hold nothing; returns how many.
+    pub(crate) fn pad(&mut self, frontier: usize, cause: IoCause) -> u32 {
+        let Some(open) = self.state.frontiers[frontier] else { return 0 };
+        let packing = self.shape.packing;
+        let left = packing.left_of_program(open.page);
+        if left == packing.slots_per_program() {
+            return 0;
+        }
+        // Their hints point nowhere: the map sends the first LPN elsewhere.
+        let first = (open.block << self.shape.page_bits | open.page) as usize;
+        self.reverse[first..][..left as usize].fill(0);
+        self.state.tally.programs[cause as usize] += u64::from(left);
+        self.advance_frontier(frontier, left);
+        left
     }
 
     /// Marks a closed block as being collected; its pages then move one by one with `move_page`.

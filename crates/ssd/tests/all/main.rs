@@ -40,6 +40,7 @@ mod stepwise;
 mod suspend_host;
 mod thresholds;
 mod timing;
+mod units;
 mod wear;
 mod windows;
 mod write_cache;

@@ -182,7 +182,7 @@ impl DeviceCounters {
         self.programmed(IoCause::Host) * page_size - self.padding[IoCause::Host as usize]
     }
 
-    /// Valid pages moved out of victims. Unit: pages.
+    /// Pages programmed for valid ones of victims, those included that its programs left without data. Unit: pages.
     pub fn gc_pages_moved(&self) -> u64 {
         self.programmed(IoCause::Gc)
     }

@@ -27,6 +27,8 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             page_size: PAGE as u32,
             summary_pages: 0,
             own_pins: true,
+            program_planes: 1,
+            program_pages: 1,
         },
         timing: Timing {
             read: SimDuration::from_us(25).into(),

@@ -300,6 +300,8 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             page_size: page_size as u32,
             summary_pages: small(rng, 0, 1),
             own_pins: rng.chance(0.5),
+            program_planes: 1,
+            program_pages: 1,
         },
         timing: Timing {
             read: us(rng, 30).into(),
@@ -323,6 +325,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation,
+            mapping_unit: None,
             allocation_unit,
             frontiers,
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),

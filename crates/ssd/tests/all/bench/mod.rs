@@ -32,6 +32,8 @@ pub fn one_die() -> SsdConfig {
             page_size: PAGE as u32,
             summary_pages: 0,
             own_pins: true,
+            program_planes: 1,
+            program_pages: 1,
         },
         timing: Timing {
             read: SimDuration(1_000).into(),

@@ -49,6 +49,8 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             page_size: 512,
             summary_pages: draw(rng, 0, 1),
             own_pins: rng.chance(0.5),
+            program_planes: 1,
+            program_pages: 1,
         },
         timing: Timing {
             read: SimDuration(u64::from(draw(rng, 1, 30))).into(),
@@ -72,6 +74,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation,
+            mapping_unit: None,
             allocation_unit,
             frontiers,
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
@@ -146,6 +149,40 @@ pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
         let types = rng.below(3) as usize + 1;
         let each: Vec<SimDuration> = (0..types).map(|_| SimDuration(1 + rng.below(150))).collect();
         *times = PageTimes::by_type(&each).expect("one to three");
+    }
+}
+
+/// The device with several mapping units in a page, or several pages in a program.
+pub fn pack(config: &mut SsdConfig, rng: &mut Rng) {
+    let geometry = &mut config.geometry;
+    let units = pick(rng, &[1, 2, 3, 4, 8]);
+    geometry.program_pages = pick(rng, &[1, 1, 2, 3]);
+    let is_die = config.ftl.allocation_unit == AllocationUnit::Die;
+    geometry.program_planes = if is_die && rng.chance(0.5) { geometry.planes_per_die } else { 1 };
+    (geometry.page_size, config.ftl.mapping_unit) = (512 * units, Some(512));
+    geometry.pages_per_block = (4 + geometry.pages_per_block / 2) * geometry.program_pages;
+    geometry.summary_pages = 0;
+    config.timing.copyback = Copyback::None;
+    if geometry.program_pages > 1 {
+        config.timing.program = config.timing.program.first().into();
+    }
+    config.ftl.multi_plane = false;
+    config.gc.destination = Destination::Unit;
+    if let Allocation::DynamicPlane(order) = config.ftl.allocation {
+        config.ftl.allocation = Allocation::Static(order);
+    }
+    if config.gc.schedule.policy.ends_with("io-parallel") {
+        config.gc.schedule = pick(rng, &["preemptive", "stepwise", "blocking"]).into();
+    }
+    // Spare for what blocks may lack of a program.
+    for _ in 0..100 {
+        if config.resolve().is_ok() {
+            return;
+        }
+        let Amount::Blocks(reserved) = &mut config.ftl.reserved_blocks else { return };
+        let pools = if is_die { config.geometry.planes_per_die / config.geometry.program_planes } else { 1 };
+        *reserved += pools;
+        config.geometry.blocks_per_plane += 1;
     }
 }
 

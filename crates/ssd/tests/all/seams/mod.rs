@@ -29,6 +29,8 @@ pub fn config(channels: u32) -> SsdConfig {
             page_size: PAGE as u32,
             summary_pages: 0,
             own_pins: true,
+            program_planes: 1,
+            program_pages: 1,
         },
         timing: Timing {
             read: READ.into(),

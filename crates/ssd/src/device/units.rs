@@ -1,0 +1,222 @@
+//! Programs that carry several mapping units: of one page, of several planes, of several types of pages in one shot.
+//!
+//! ```text
+//! host         w w w w ─► [unit in][unit in][unit in][unit in][array tPROG]      those that wait, up to a whole program
+//!              w       ─► [unit in][array tPROG]                                 nothing else waits: the rest is padding
+//! collection   [array tR][units out] [array tR][unit out] ... [units in][array tPROG]
+//!               a page of the victim  the next one             as many as the program carries
+//! ```
+//!
+//! What the rest of the device calls a page is a mapping unit here, and [`Packing`](crate::shape::Packing) says which of them
+//! lie in one page of the flash and in one program. A program holds data of the host or of collection, not both. It is never
+//! filled later: what it lacks when it begins is padding, which counts as programmed and not as written.
+//!
+//! * A program of the host takes along the writes that are ready for the same allocation unit, in their order, until it is full.
+//!   Operations on one page keep their order. A write of part of a unit first has the rest of it read, as a command by itself.
+//! * Collection reads each page of a victim once, takes its live units out and keeps them in the controller until they fill a
+//!   program or the victim has no more. Units that were overwritten meanwhile are left out.
+//!
+//! Not modelled: reads of several units of one page that share its array read; reads of several planes at once; programs of
+//! part of the planes.
+
+use harmonia_types::{IoCause, SimDuration, SimTime};
+
+use super::queue::OpKind;
+use super::steps::Due;
+use super::{Device, DeviceFailure};
+use crate::block::BlockId;
+use crate::die::collection::{Held, Moving, Place};
+use crate::die::command::{Activity, Part, Step};
+use crate::gc::schedule::Class;
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// Programs of `cause` go without so many pages.
+    pub(super) fn count_padding(&mut self, cause: IoCause, pages: u32) {
+        self.counters.padding[cause as usize] += u64::from(pages) * self.rules.page_size.by();
+    }
+
+    /// The rest of a unit of which the host writes a part is read, while the write goes on waiting: from now on it is one of a
+    /// whole unit. `false` if there is nothing to read.
+    pub(super) fn reads_rest_first(&mut self, die: u32, handle: u32, now: SimTime) -> bool {
+        let op = self.ops[handle];
+        if op.kind != OpKind::PartialWrite {
+            return false;
+        }
+        let Some((block, page)) = self.ftl.lookup(op.unit, op.lpn) else {
+            self.ops[handle].kind = OpKind::Write;
+            return false;
+        };
+        if !self.is_background(op.owner) {
+            self.last_activity = now;
+        }
+        self.dies[die as usize].parts.clear();
+        self.read_rest(die, handle);
+        self.begin_parts(die, (Class::Read, (BlockId(block), page)), (SimDuration::ZERO, 0), now);
+        true
+    }
+
+    /// Starts a program of the host with a write that has left the queue, and those that fill it.
+    pub(super) fn start_program(&mut self, die: u32, first: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let (unit, cause) = (self.ops[first].unit, self.ops[first].cause);
+        let (block, page) = self.ftl.next_host_page(unit).unwrap_or_default();
+        let room = self.ftl.room_for_host(unit) as usize;
+        self.dies[die as usize].parts.clear();
+        let mut next = Some(first);
+        while let Some(handle) = next {
+            if handle != first {
+                self.unlink(die, handle);
+            }
+            let op = self.ops[handle];
+            if !self.is_background(op.owner) {
+                self.last_activity = now;
+            }
+            self.dies[die as usize].parts.push(Part::of_host(handle, true));
+            self.write_page(die, &op, now)?;
+            let is_full = self.dies[die as usize].parts.len() == room;
+            next = if is_full { None } else { self.next_write(unit, now) };
+        }
+        let padded = self.ftl.pad(unit, cause);
+        self.count_padding(cause, padded);
+        self.begin_parts(die, (Class::Write, (BlockId(block), page)), (SimDuration::ZERO, 0), now);
+        Ok(())
+    }
+
+    /// The first write of a whole page that waits for an allocation unit, is ready, and stands behind none on its page.
+    fn next_write(&self, unit: u32, now: SimTime) -> Option<u32> {
+        let lanes = self.lanes.as_deref()?;
+        let waiting = lanes.iter(unit, Class::Write, &self.ops).take_while(|(_, op)| op.ready <= now);
+        let mut fitting = waiting.filter(|(_, op)| op.kind == OpKind::Write && !op.follows);
+        fitting.next().map(|(handle, _)| handle)
+    }
+
+    /// What a job does next with a victim.
+    pub(super) fn due_of_units(&self, unit: u32, victim: &Moving) -> Due {
+        let &Moving { block, cursor, held, .. } = victim;
+        let further = self.ftl.next_live(unit, block.0, cursor);
+        let first = held.and_then(|held| self.ftl.next_live(unit, block.0, held.page));
+        let Some((held, first)) = held.zip(first).filter(|&(_, first)| first < cursor) else {
+            return further.map_or(Due::Erase, Due::Read);
+        };
+        let room = self.ftl.room_for_gc(unit) as usize;
+        match further {
+            Some(page) if self.live_in(unit, block, (first, cursor)).take(room).count() < room => {
+                Due::Read(page)
+            }
+            _ => Due::Program(Held { page: first, ..held }),
+        }
+    }
+
+    /// The live pages of a block between two offsets.
+    fn live_in(&self, unit: u32, block: BlockId, (from, to): (u32, u32)) -> impl Iterator<Item = u32> {
+        (from..to).filter(move |&page| self.ftl.lpn_at(unit, block.0, page).is_some())
+    }
+
+    /// Reads the flash page of a victim in which a page lies: all that is live in it goes to the controller.
+    pub(super) fn read_victim_page(&mut self, die: u32, page: u32, now: SimTime) {
+        let Some((read, count)) = self.take_flash_page(die, page, now) else { return };
+        let cycles = self.rules.timing.command.read;
+        let command = self.dies[die as usize].begin(Activity::Move, now);
+        command.told(cycles).then(Step::Array(read)).then(Step::Out(count));
+        self.start(die, now);
+    }
+
+    /// The victim of a die has this flash page read. Returns how long the array works for it, and how many of its pages are live.
+    fn take_flash_page(&mut self, die: u32, page: u32, now: SimTime) -> Option<(SimDuration, u8)> {
+        let (unit, &victim) = self.dies[die as usize].collection.victim()?;
+        let unit = self.rules.shape.unit(die, unit);
+        let packing = self.rules.shape.packing;
+        let end = packing.end_of(packing.page_of(page));
+        let count = self.live_in(unit, victim.block, (page, end)).count() as u16;
+        let held = match victim.held {
+            Some(held) if self.live_in(unit, victim.block, (held.page, victim.cursor)).next().is_some() => {
+                Held { count: held.count + count, ..held }
+            }
+            superseded => {
+                let gone = superseded.map_or(0, |held| held.count);
+                self.counters.inside.superseded_moves += u64::from(gone);
+                Held { page, place: Place::Controller, count }
+            }
+        };
+        if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
+            (victim.cursor, victim.held) = (end, Some(held));
+        }
+        Some((self.rules.read_time((victim.block, page), now), count as u8))
+    }
+
+    /// Programs what a die holds of its victim.
+    pub(super) fn program_victim_units(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let Some((program, count)) = self.give_units(die, now)? else { return Ok(()) };
+        let cycles = self.rules.timing.command.program;
+        let slot = &mut self.dies[die as usize];
+        slot.parts.clear();
+        slot.parts.push(Part::of_collection(true));
+        let command = slot.begin(Activity::Joint(Class::Write), now);
+        command.told(cycles).then(Step::In(count)).then(Step::Array(program));
+        self.start(die, now);
+        Ok(())
+    }
+
+    /// The live pages that a die holds of its victim go to a program, as many as it takes. Returns how long the array works for
+    /// it, and how many they are.
+    fn give_units(&mut self, die: u32, now: SimTime) -> Result<Option<(SimDuration, u8)>, DeviceFailure> {
+        let Some((unit, &Moving { block, cursor, held: Some(held), .. })) =
+            self.dies[die as usize].collection.victim()
+        else {
+            return Ok(None);
+        };
+        let unit = self.rules.shape.unit(die, unit);
+        let room = self.ftl.room_for_gc(unit);
+        let (mut count, mut to, mut first_lpn, mut next) = (0, None, None, Some(held.page));
+        while let Some(page) = next.filter(|_| count < room) {
+            let lpn = self.ftl.lpn_at(unit, block.0, page);
+            if lpn.is_some() {
+                let failure = self.failure(now);
+                let moved = self.ftl.move_page(unit, block, page, &mut self.probe).map_err(failure)?;
+                to = to.or(Some(moved.to));
+                first_lpn = first_lpn.or(lpn);
+                count += 1;
+            }
+            next = Some(page + 1).filter(|&page| page < cursor);
+        }
+        let left = next.and_then(|from| self.live_in(unit, block, (from, cursor)).next());
+        let held = match left {
+            Some(page) => Some(Held { page, count: held.count - count as u16, ..held }),
+            None => {
+                self.counters.inside.superseded_moves += u64::from(held.count) - u64::from(count);
+                None
+            }
+        };
+        self.dies[die as usize].moving = first_lpn.map(|lpn| (unit, lpn));
+        if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
+            victim.held = held;
+            victim.moved += count;
+        }
+        let padded = self.ftl.pad(unit, IoCause::Gc);
+        self.count_padding(IoCause::Gc, padded);
+        let (block, page) = to.unwrap_or_default();
+        Ok(Some((self.rules.program_time((BlockId(block), page), now), count as u8)))
+    }
+
+    /// Starts moving what fills a program, reads and program in one command; `page` is the first that is read.
+    pub(super) fn move_units(&mut self, die: u32, page: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let (mut due, mut reads, mut array, mut out) = (Due::Read(page), 0, SimDuration::ZERO, 0u8);
+        while let Due::Read(page) = due {
+            let Some((read, count)) = self.take_flash_page(die, page, now) else { return Ok(()) };
+            (reads, array, out) = (reads + 1, array + read, out + count);
+            let Some((unit, victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
+            due = self.due_of_units(self.rules.shape.unit(die, unit), victim);
+        }
+        let Some((program, count)) = self.give_units(die, now)? else { return Ok(()) };
+        let commands = &self.rules.timing.command;
+        let cycles = commands.read * reads + commands.program;
+        let command = self.dies[die as usize].begin(Activity::Move, now).told(cycles);
+        command
+            .then(Step::Array(array))
+            .then(Step::Out(out))
+            .then(Step::In(count))
+            .then(Step::Array(program));
+        self.start(die, now);
+        Ok(())
+    }
+}
