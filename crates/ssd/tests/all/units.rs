@@ -244,6 +244,19 @@ fn each_page_with_live_units_is_read_once_and_units_are_packed() {
     }
 }
 
+/// Collecting a block wins whole programs, so one that lacks less than that is left alone, and idle time ends.
+#[test]
+fn a_block_that_lacks_less_than_a_program_is_not_collected() {
+    let written: Vec<u32> = (0..48).chain(0..3).collect();
+    let mut bench = Bench::with(&four(), &[&written]);
+    assert_eq!(bench.force_idle(0).collected(), []);
+    let written: Vec<u32> = (0..48).chain(0..4).collect();
+    let mut bench = Bench::with(&four(), &[&written]);
+    let moves = 3 * (1_000 + 5_000) + 12 * 2 * 75;
+    assert_eq!(bench.force_idle(0).collected(), [(0, moves + 20_000)]);
+    assert_eq!(programmed(&bench, IoCause::Gc), (12, 0));
+}
+
 /// A unit that the host overwrites between its read and its program is left out.
 #[test]
 fn a_unit_that_is_overwritten_meanwhile_is_not_programmed() {
