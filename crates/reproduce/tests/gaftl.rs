@@ -74,7 +74,7 @@ fn with_floating_stripes_nobody_waits_for_collection_below_85_percent() {
     let (mut turns, mut moved, mut runs, mut most) = (0, 0, 0, 0.0_f64);
     for experiment in experiments().expect("valid experiments") {
         let is_sweep = experiment.id.starts_with("gaftl")
-            && !["gaftl-reserve", "gaftl-fill", "gaftl-ages"].contains(&experiment.id);
+            && !["gaftl-reserve", "gaftl-fill", "gaftl-ages"].contains(&experiment.id.as_str());
         let on_chips = |name: &&String| name.ends_with("/gaftl") && !name.starts_with("dies");
         for variant in experiment.variants().iter().filter(|_| is_sweep).filter(on_chips) {
             let report = report(variant, &experiment, &FLOATING);

@@ -389,8 +389,8 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.level = \"raid5\"\narray.page_errors = 0.001\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.policy", "no array.failure, array.page_errors"),
     (LOAD, "array.level = \"raid5\"\narray.devices = 3\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.stripes", ""),
     (LOAD, "array.level = \"raid5\"\narray.devices = 14\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.stripes", ""),
-    (LOAD, "array.level = \"raid5\"\narray.coordination = { policy = \"gaftl\", stripes = \"floating\", forced = true }", "array.coordination.forced", ""),
-    (LOAD, "array.level = \"raid5\"\narray.coordination = { policy = \"gaftl\", stripes = \"floating\", migration = \"away\" }", "array.coordination.migration", ""),
+    (LOAD, "array.level = \"raid5\"\narray.coordination = { policy = \"gaftl\", stripes = \"floating\", forced = true }", "array.coordination", "forced = false"),
+    (LOAD, "array.level = \"raid5\"\narray.coordination = { policy = \"gaftl\", stripes = \"floating\", migration = \"away\" }", "array.coordination", "\"none\" works"),
     (LOAD, "array.level = \"raid5\"\narray.coordination = { policy = \"gaftl\", stripes = \"columns\" }", "array.coordination.stripes", ""),
     (LOAD, "array = { interface = \"busy\", coordination.policy = \"gcsync\" }", "array.interface", "array.interface = \"command\", or a policy that works with \"busy\": local"),
     // What befalls members.
