@@ -98,6 +98,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             ..GcConfig::default()
         },
         wear: None,
+        leveling: None,
     }
 }
 

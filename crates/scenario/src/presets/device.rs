@@ -407,6 +407,7 @@ impl DevicePreset {
                 concurrency: PolicyConfig::named("unlimited"),
             },
             wear: None,
+            leveling: None,
         }
     }
 

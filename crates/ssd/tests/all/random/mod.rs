@@ -100,6 +100,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             concurrency: PolicyConfig::named("unlimited"),
         },
         wear: None,
+        leveling: None,
     }
 }
 

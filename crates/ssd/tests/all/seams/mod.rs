@@ -58,6 +58,7 @@ pub fn config(channels: u32) -> SsdConfig {
             ..GcConfig::default()
         },
         wear: None,
+        leveling: None,
     }
 }
 
