@@ -21,6 +21,7 @@ use torture::content::{Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
 use torture::log::{Logged, run_logged, run_marked};
 use torture::scenario::levels;
+use torture::wear::run_worn;
 
 /// Requests of histories: short ones begin on empty devices more often, long ones collect more garbage.
 const REQUESTS: [u64; 4] = [150, 600, 2_400, 10_000];
@@ -81,6 +82,11 @@ fn history(seed: u64) -> Result<Counts, Failure> {
         && let Some(marked) = run_marked::<Tag>(seed, requests)
     {
         return marked;
+    }
+    if round % 8 == 1
+        && let Some(worn) = run_worn::<Tag>(seed, requests)
+    {
+        return worn;
     }
     if seed.is_multiple_of(10) { run::<Real>(options) } else { run::<Tag>(options) }
 }

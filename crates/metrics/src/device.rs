@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::flash_bytes::{Flash, FlashBytes};
 use crate::gc_waits::GcWaitsReport;
 use crate::inside::InsideReport;
-use crate::life::LifeReport;
+use crate::life::{LevelingReport, LifeReport};
 use crate::over_time::OverTimeReport;
 use crate::wear::Wear;
 
@@ -36,6 +36,9 @@ pub struct DeviceReport {
     /// How far its life has come; absent where blocks last for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub life: Option<LifeReport>,
+    /// What levelling of wear has done; absent where wear is not levelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leveling: Option<LevelingReport>,
     /// Data pages written to it, parity left out. Unit: pages.
     pub host_pages_written: u64,
     /// Pages read for the host. Unit: pages.
@@ -128,6 +131,7 @@ impl DeviceReport {
             plane_utilisation_in_gc: utilisation([(counters, dies)]),
             wear,
             life: None,
+            leveling: None,
             host_pages_written: counters.host_pages_written(),
             host_pages_read: counters.host_pages_read,
             parity_pages_written: None,
@@ -221,6 +225,8 @@ mod tests {
             write_amplification: Some(2.0),
             plane_utilisation_in_gc: Some(0.75),
             wear: wear.clone(),
+            life: None,
+            leveling: None,
             host_pages_written: 8,
             host_pages_read: 10,
             parity_pages_written: None,

@@ -70,7 +70,7 @@ pub use interaction::{Interaction, Joint};
 pub use interval::{Contrast, Interval};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus, figures_of, versus};
 pub use judgement::{Against, Winner, Winners};
-pub use life::LifeReport;
+pub use life::{LevelingReport, LifeReport};
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
 pub use report::{

@@ -34,3 +34,12 @@ pub struct LifeReport {
     /// Pages of writes and discards that have failed since. Unit: pages.
     pub failed_pages: u64,
 }
+
+/// Keys of `leveling`, in every entry of the report's `devices`: over the whole run, the warm-up included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct LevelingReport {
+    /// Blocks collected to level wear. They count as victims, too. Unit: count.
+    pub blocks: u64,
+    /// Pages moved out of them. They count as moved by garbage collection, too. Unit: pages.
+    pub pages: u64,
+}

@@ -10,7 +10,7 @@ use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
     AilingSpan, CounterBatches, FailureRecorder, FailuresReport, GcOverlap, GcWaits, GcWaitsReport,
-    HostRecorder, LifeReport, Observer, OverTimeReport, WarmupGc, Wear,
+    HostRecorder, LevelingReport, LifeReport, Observer, OverTimeReport, WarmupGc, Wear,
 };
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{Device, Ftl};
@@ -51,7 +51,7 @@ pub(crate) struct Measured {
     pub pairs: Vec<bool>,
     pub wear: Vec<Wear>,
     /// Where blocks wear out.
-    pub life: Vec<Option<LifeReport>>,
+    pub life: Vec<(Option<LifeReport>, Option<LevelingReport>)>,
     pub over_time: Vec<OverTimeReport>,
     /// By device, who waited for it; for a spare they count as waiting for the member whose place it took.
     pub gc_waits: Vec<GcWaitsReport>,
@@ -470,7 +470,7 @@ impl Meter<'_> {
             devices: now.iter().zip(&window.devices).map(|(now, then)| now.since(then)).collect(),
             pairs: all.iter().map(|device| device.pairs()).collect(),
             wear: all.iter().map(|device| Wear::of(device.ftl().erase_counts().iter().copied())).collect(),
-            life: all.iter().map(|device| life(device)).collect(),
+            life: all.iter().map(|device| (life(device), leveling(device))).collect(),
             over_time: all.iter().map(|device| device.probe().over_time(end)).collect(),
             gc_waits: this.gc_waits.report(),
             gc_share: window.gc.finish(end),
@@ -516,6 +516,12 @@ fn life<P: Probe>(device: &Device<P>) -> Option<LifeReport> {
         read_only_s: life.read_only.map(seconds),
         failed_pages: life.failed_pages,
     })
+}
+
+/// What levelling of wear has done, where it is done.
+fn leveling<P: Probe>(device: &Device<P>) -> Option<LevelingReport> {
+    let (blocks, pages) = device.ftl().leveled()?;
+    Some(LevelingReport { blocks, pages })
 }
 
 /// What the user has written since the load began, warm-up included.

@@ -129,21 +129,27 @@ pub(crate) fn build(
         devices: devices
             .zip(events)
             .zip(0..)
-            .map(|(((((counters, (wear, life)), (over_time, gc_waits)), dies), gc_events), index)| {
-                DeviceReport {
-                    life,
-                    gc_events,
-                    parity_pages_written: has_shares.then(|| counters.programmed(IoCause::Parity)),
-                    over_time,
-                    // Who goes by it is told how good it is.
-                    gc_estimate: is_gone_by.then(|| GcEstimateReport::of(counters)).flatten(),
-                    gc_waits,
-                    spare: index >= scenario.array.devices,
-                    in_place_of: place_taken_by(index),
-                    journal: faults.journal.is_some() && usize::from(index) + 1 == count,
-                    ..DeviceReport::new(counters, wear, dies)
-                }
-            })
+            .map(
+                |(
+                    ((((counters, (wear, (life, leveling))), (over_time, gc_waits)), dies), gc_events),
+                    index,
+                )| {
+                    DeviceReport {
+                        life,
+                        leveling,
+                        gc_events,
+                        parity_pages_written: has_shares.then(|| counters.programmed(IoCause::Parity)),
+                        over_time,
+                        // Who goes by it is told how good it is.
+                        gc_estimate: is_gone_by.then(|| GcEstimateReport::of(counters)).flatten(),
+                        gc_waits,
+                        spare: index >= scenario.array.devices,
+                        in_place_of: place_taken_by(index),
+                        journal: faults.journal.is_some() && usize::from(index) + 1 == count,
+                        ..DeviceReport::new(counters, wear, dies)
+                    }
+                },
+            )
             .collect(),
         precondition: PreconditionReport {
             steady: steadiness.is_steady(),

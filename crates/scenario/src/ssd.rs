@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use harmonia_flash::Commands;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_ssd::{Infeasible, PolicyConfig, Shape, SsdConfig, WearConfig};
+use harmonia_ssd::{Infeasible, LevelingConfig, PolicyConfig, Shape, SsdConfig, WearConfig};
 use harmonia_types::{SimDuration, registry};
 
 use crate::error::{Fault, Parsed, printable};
@@ -112,8 +112,16 @@ impl Draft {
             self.preset(&field)?;
         }
         self.note_table(section);
-        let tables =
-            ["ssd.geometry", "ssd.timing", "ssd.link", "ssd.write_cache", "ssd.ftl", "ssd.gc", "ssd.wear"];
+        let tables = [
+            "ssd.geometry",
+            "ssd.timing",
+            "ssd.link",
+            "ssd.write_cache",
+            "ssd.ftl",
+            "ssd.gc",
+            "ssd.leveling",
+            "ssd.wear",
+        ];
         tables.into_iter().try_for_each(|table| self.lay(&section.child(table)?))
     }
 
@@ -145,6 +153,17 @@ impl Draft {
             return Err(field.fault_allowing(problem, "ssd.wear.endurance beside it, such as 3000 erases"));
         };
         set(wear);
+        self.note(field);
+        Ok(())
+    }
+
+    /// A key of levelling that says how it is done.
+    pub fn leveling(&mut self, field: &Field<'_>, set: impl FnOnce(&mut LevelingConfig)) -> Parsed<()> {
+        let Some(leveling) = &mut self.config.leveling else {
+            let problem = "says how wear is levelled, but it is not";
+            return Err(field.fault_allowing(problem, "ssd.leveling.policy = \"least-worn\" beside it"));
+        };
+        set(leveling);
         self.note(field);
         Ok(())
     }
@@ -358,9 +377,11 @@ fn rivals(key: &str) -> &'static [&'static str] {
             "ssd.wear.endurance",
         ],
         "ssd.gc.soft_threshold" | "ssd.gc.stop_threshold" => &["ssd.gc.hard_threshold"],
-        "ssd.gc.hard_threshold" => &["ssd.ftl.frontiers", "ssd.gc.victim", "ssd.wear.endurance"],
+        "ssd.gc.hard_threshold" => {
+            &["ssd.ftl.frontiers", "ssd.gc.victim", "ssd.wear.endurance", "ssd.leveling.policy"]
+        }
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
-        "ssd.gc.destination" => &["ssd.ftl.allocation"],
+        "ssd.gc.destination" => &["ssd.ftl.allocation", "ssd.leveling.policy"],
         "ssd.ftl.allocation" => &["ssd.ftl.allocation_unit"],
         "ssd.ftl.mapping_unit" => &["ssd.geometry.page_size", "ssd.geometry.pages_per_block"],
         "ssd.geometry.program_planes" => &["ssd.geometry.planes_per_die", "ssd.ftl.allocation_unit"],

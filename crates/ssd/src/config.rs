@@ -14,6 +14,7 @@ use serde::{Serialize, Serializer};
 use crate::endurance::WearConfig;
 use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
+use crate::leveling::LevelingConfig;
 use crate::order::{Odometer, Order};
 use crate::shape::{Packing, Shape};
 
@@ -44,6 +45,9 @@ pub struct SsdConfig {
     /// `[ssd.wear]`; without it blocks last for ever.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wear: Option<WearConfig>,
+    /// `[ssd.leveling]`, where wear is levelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leveling: Option<LevelingConfig>,
 }
 
 impl SsdConfig {
@@ -58,6 +62,7 @@ impl SsdConfig {
             ftl: FtlConfig::default(),
             gc: GcConfig::default(),
             wear: None,
+            leveling: None,
         }
     }
 }
@@ -627,6 +632,19 @@ impl SsdConfig {
             return fail(
                 "ssd.gc.hard_threshold",
                 "0 blocks leave collection no room to do without a block that wears out; at least 1 works"
+                    .into(),
+            );
+        }
+        if self.leveling.is_some() && hard == 0 {
+            return fail(
+                "ssd.gc.hard_threshold",
+                "0 blocks are too few to level wear, which moves a full block; at least 1 works".into(),
+            );
+        }
+        if self.leveling.is_some() && self.gc.destination == Destination::Device {
+            return fail(
+                "ssd.gc.destination",
+                "`device` does not go with levelling of wear, which is a matter of each allocation unit"
                     .into(),
             );
         }

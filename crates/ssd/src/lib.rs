@@ -16,6 +16,7 @@ mod front;
 mod ftl;
 pub mod gc;
 pub mod interface;
+mod leveling;
 mod order;
 pub mod probe;
 mod shape;
@@ -33,6 +34,7 @@ pub use device::{
 pub use endurance::WearConfig;
 pub use ftl::{Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState, Worn};
 pub use harmonia_types::registry::PolicyConfig;
+pub use leveling::LevelingConfig;
 pub use order::{Order, Part};
 pub use shape::{FlashPageOfBlock, Packing, Shape};
 pub use slab::Slab;

@@ -242,8 +242,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Failed });
-        let has_spare =
+        // Where nobody expected a failure, nothing was made to rebuild with.
+        let stands_by =
             !failures.spares.is_empty() || self.members.health.stand_ins().is_some_and(|all| all.left() > 0);
+        let has_spare = stands_by && self.background.is_some();
         let delay = failures.config.rebuild.delay;
         self.latest = self.latest.max(now);
         if self.spare_of(device).is_some() {

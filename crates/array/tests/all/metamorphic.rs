@@ -112,6 +112,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             ..GcConfig::default()
         },
         wear: None,
+        leveling: None,
     }
 }
 

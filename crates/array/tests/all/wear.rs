@@ -64,7 +64,7 @@ impl Load {
     }
 }
 
-/// Whoever holds an array may let a member fail, also where nothing was to befall any. Planted: the panic that was there.
+/// Whoever holds an array may let a member fail, also where nothing was to befall any.
 #[test]
 fn a_member_can_fail_in_an_array_that_was_built_without_faults() {
     for (of, members) in levels() {
@@ -97,8 +97,7 @@ fn wearing(of: Level, members: u16) -> ArrayConfig {
     level(of, &ssd, members, 4 * PAGE)
 }
 
-/// Without redundancy nobody fails: reads are served to the end, and writes that fail are counted. Planted: read-only members that
-/// take writes.
+/// Without redundancy nobody fails: reads are served to the end, and writes that fail are counted.
 #[test]
 fn without_redundancy_a_member_that_is_worn_out_still_serves_reads() {
     let config = wearing(Level::Raid0, 3);
@@ -126,8 +125,7 @@ fn without_redundancy_a_member_that_is_worn_out_still_serves_reads() {
     assert!(array.mishaps().is_empty() && array.health().is_whole());
 }
 
-/// With redundancy a member fails with the first write that it refuses, at that moment, and the array goes on without it. Planted: a
-/// refused write that counts as written.
+/// With redundancy a member fails with the first write that it refuses, at that moment, and the array goes on without it.
 #[test]
 fn with_redundancy_a_member_that_is_worn_out_fails_with_its_next_write() {
     for (of, members) in levels().into_iter().filter(|(of, _)| *of != Level::Raid0) {

@@ -508,6 +508,7 @@ impl DevicePreset {
                 concurrency: PolicyConfig::named("unlimited"),
             },
             wear: None,
+            leveling: None,
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, BeginsAt, Destination, Domain, FreeList, Frontiers, Order, PolicyConfig,
-    Priority, SsdConfig, Trigger, WearConfig,
+    Allocation, AllocationUnit, BeginsAt, Destination, Domain, FreeList, Frontiers, LevelingConfig, Order,
+    PolicyConfig, Priority, SsdConfig, Trigger, WearConfig,
 };
 use harmonia_types::{SimDuration, units};
 
@@ -297,6 +297,23 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "how many channels may collect at once" },
     by! { "ssd.gc.concurrency.policy", opened(Form::Policy, "the name of a policy"), elsewhere, |_, _| None, PRESET,
         "concurrency policy" },
+    by! { "ssd.leveling.policy", choice(&[("none", false), ("least-worn", true)]),
+        |draft, levels, _, field| {
+            draft.config().leveling = levels.then(LevelingConfig::default);
+            draft.note(field);
+            Ok(())
+        },
+        |key, ssd| key.show(&ssd.leveling.as_ref().map(|_| true)?), "none",
+        "static wear levelling. least-worn: when the erases of the blocks of a unit differ by more than the threshold, the next \
+         block to be collected is the least worn full one, so that blocks with data that is never rewritten are used again" },
+    by! { "ssd.leveling.threshold", count(1, 1_000_000),
+        |draft, erases, _, field| draft.leveling(field, |leveling| leveling.threshold = erases),
+        |key, ssd| key.show(&ssd.leveling.as_ref()?.threshold), "130",
+        "erases by which the least worn block of a unit may be behind the most worn one" },
+    by! { "ssd.leveling.budget", share(0.0, 1.0),
+        |draft, share, _, field| draft.leveling(field, |leveling| leveling.budget = share),
+        |key, ssd| key.show(&ssd.leveling.as_ref()?.budget), "10%",
+        "most blocks that are collected for levelling, as a share of all that are collected" },
     by! { "ssd.wear.endurance", count(1, 10_000_000),
         |draft, endurance, _, field| {
             draft.config().wear.get_or_insert_with(|| WearConfig::of(endurance)).endurance = endurance;

@@ -214,6 +214,10 @@ impl<P: Probe> Device<P> {
     pub fn new(config: &SsdConfig, ftl: Ftl, probe: P) -> Result<Self, String> {
         // Not the state's own: devices that age alike may still differ in their soft threshold.
         let shape = config.resolve().map_err(|error| error.to_string())?;
+        let mut ftl = ftl;
+        if let Some(leveling) = &config.leveling {
+            ftl.level_wear(leveling);
+        }
         let gc = &config.gc;
         let policies = Policies {
             victim: victim::build(&gc.victim)?,

@@ -4,10 +4,12 @@ use harmonia_engine::Rng;
 use harmonia_types::{IoCause, Lpn};
 
 use super::free_list::FreeList;
+use super::leveling::UnitLeveling;
 use super::state::{NONE, Tally, UnitState};
 use super::unit::{OutOfBlocks, UnitMut};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Frontiers, Infeasible, SsdConfig};
+use crate::leveling::LevelingConfig;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
 use crate::table::HugeTable;
@@ -52,6 +54,7 @@ impl Ftl {
             rng: Rng::stream(seed, &format!("{name}/unit/{unit}/victim")),
             tally: Tally::default(),
             wear: None,
+            leveling: None,
         };
         Ok(Ftl {
             gc_frontier: usize::from(config.ftl.frontiers == Frontiers::Separate),
@@ -67,6 +70,22 @@ impl Ftl {
             scratch: Vec::new(),
             shape,
         })
+    }
+
+    /// Wear is levelled from now on. Nothing happens if it is already.
+    pub fn level_wear(&mut self, config: &LevelingConfig) {
+        let blocks = self.shape.blocks_per_unit as usize;
+        let erases = self.erases.chunks(blocks);
+        for (state, erases) in self.units.iter_mut().zip(erases).filter(|(state, _)| state.leveling.is_none())
+        {
+            state.leveling = Some(Box::new(UnitLeveling::new(config, erases)));
+        }
+    }
+
+    /// Blocks collected to level wear, and pages moved out of them; `None` where it is not levelled.
+    pub fn leveled(&self) -> Option<(u64, u64)> {
+        let of_units = self.units.iter().filter_map(|state| state.leveling.as_deref());
+        of_units.map(|of| (of.leveled, of.moved)).reduce(|sum, of| (sum.0 + of.0, sum.1 + of.1))
     }
 
     /// The device's whole numbers.

@@ -20,6 +20,7 @@
 
 mod audit;
 mod free_list;
+mod leveling;
 mod mapping;
 mod prefetch;
 mod state;

@@ -4,6 +4,7 @@ use harmonia_engine::Rng;
 use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
+use super::leveling::UnitLeveling;
 use super::wear::UnitWear;
 use crate::shape::Shape;
 
@@ -56,7 +57,7 @@ pub(crate) struct OpenBlock {
 }
 
 /// What one allocation unit keeps besides the big tables; opaque outside.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnitState {
     /// Write frontiers: host and, if separate, garbage collection.
@@ -79,6 +80,9 @@ pub struct UnitState {
     /// How much its blocks last, where that is limited. A run sets it; an aged state has none.
     #[serde(skip)]
     pub(crate) wear: Option<Box<UnitWear>>,
+    /// Where wear is levelled; as for `wear`.
+    #[serde(skip)]
+    pub(crate) leveling: Option<Box<UnitLeveling>>,
 }
 
 impl UnitState {

@@ -199,6 +199,11 @@ impl UnitMut<'_> {
         queued_reads: &dyn QueuedReads,
         now: SimTime,
     ) -> Option<BlockId> {
+        if self.state.leveling.is_some()
+            && let Some(block) = self.choose_to_level()
+        {
+            return Some(block);
+        }
         let blocks = BlockTable {
             entries: self.entries,
             best: self.best,
@@ -223,6 +228,38 @@ impl UnitMut<'_> {
     fn can_win(&self) -> bool {
         let data_pages = self.shape.data_pages;
         fewest_valid(self.best).is_some_and(|(_, valid)| self.shape.packing.wins(data_pages, valid))
+    }
+
+    /// The block to collect next because it is too far behind in erases, if there is one: the least worn full block.
+    #[cold]
+    fn choose_to_level(&mut self) -> Option<BlockId> {
+        let has_room = self.state.has_room_to_collect(self.gc_frontier, self.shape);
+        let moved = self.state.tally.programs[IoCause::Gc as usize];
+        let leveling = self.state.leveling.as_mut()?;
+        let most = leveling.due().filter(|_| has_room)?;
+        let blocks = (0..).map(BlockId).zip(self.entries.iter().zip(self.erases.iter()));
+        let full = blocks.filter(|(_, (entry, _))| state_of(**entry) == BlockState::Closed);
+        let (block, erases) =
+            full.map(|(block, (_, &erases))| (block, erases)).min_by_key(|of| (of.1, of.0))?;
+        (erases <= most).then(|| leveling.choose(block, moved))?;
+        self.open_most_worn();
+        Some(block)
+    }
+
+    /// What levelling moves has not been rewritten for long, so it goes to the most worn free block. The block that is open waits
+    /// meanwhile.
+    fn open_most_worn(&mut self) {
+        if self.state.free < 2 {
+            return;
+        }
+        let (head, blocks) = (self.state.free_head as usize, self.free_ring.len());
+        let erases = |place: usize| self.erases[self.free_ring[(head + place) % blocks] as usize];
+        let most =
+            (0..self.state.free as usize).max_by_key(|&place| (erases(place), std::cmp::Reverse(place)));
+        self.free_ring.swap(head, (head + most.unwrap_or_default()) % blocks);
+        if let Ok(fresh) = self.open_block() {
+            self.state.partial.extend(self.state.frontiers[self.gc_frontier].replace(fresh));
+        }
     }
 
     /// Moves all live pages of a closed block, leaving it ready to erase. `goes_on` as in [`collect_one`](Self::collect_one).
@@ -379,8 +416,15 @@ impl UnitMut<'_> {
         self.state.tally.erases += 1;
         self.state.tally.victims += 1;
         probe.erase(self.unit, victim.0);
+        if let Some(leveling) = &mut self.state.leveling {
+            let moved = self.state.tally.programs[IoCause::Gc as usize];
+            leveling.erased(victim, self.erases[victim.index()] - 1, moved);
+        }
         if self.state.wear.is_some() && self.wears_out(victim) {
             self.entries[victim.index()] = encode(BlockState::Retired, 0);
+            if let Some(leveling) = &mut self.state.leveling {
+                leveling.retired(self.erases[victim.index()]);
+            }
             return Erased::Retired;
         }
         self.entries[victim.index()] = encode(BlockState::Free, 0);

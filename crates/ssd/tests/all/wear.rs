@@ -8,7 +8,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::block::{BlockState, state_of};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::{Amount, AtEnd, FreeList, Ftl, Goal, SsdConfig, WearConfig};
+use harmonia_ssd::{Amount, AtEnd, FreeList, Frontiers, Ftl, Goal, LevelingConfig, SsdConfig, WearConfig};
 use harmonia_types::{IoCause, Operation, SimTime};
 
 const SEED: u64 = 7;
@@ -95,7 +95,7 @@ impl victim::QueuedReads for NoReads {
 }
 
 /// Blocks retire when they have had the erases that were drawn for them, neither one sooner nor later, whatever the order in which
-/// they are used. Planted: a comparison by `>`.
+/// they are used.
 #[test]
 fn the_blocks_that_retire_are_those_whose_endurance_is_over() {
     for free_list in [FreeList::Fifo, FreeList::LeastWorn] {
@@ -128,7 +128,7 @@ fn the_blocks_that_retire_are_those_whose_endurance_is_over() {
 }
 
 /// The least of 1,000 endurances lies 3.241 standard deviations below the mean, with a standard deviation of 0.351 (order
-/// statistics of the normal distribution). Planted: a spread of 11%.
+/// statistics of the normal distribution).
 #[test]
 fn endurance_has_its_spread_between_blocks_and_between_drives() {
     let wear = WearConfig { drive_spread: 0.0, ..WearConfig::of(1_000_000) };
@@ -148,8 +148,7 @@ fn endurance_has_its_spread_between_blocks_and_between_drives() {
     assert_eq!(wear.endurance_of(1, 5, 0, 0), wear.endurance_of(1, 5, 9, 77), "blocks of a drive are alike");
 }
 
-/// A drive that has lost a tenth of its spare to wear amplifies writes as one that was built without that tenth. Planted: a retired
-/// block that counts as free.
+/// A drive that has lost a tenth of its spare to wear amplifies writes as one that was built without that tenth.
 #[test]
 fn a_drive_that_has_lost_spare_is_like_one_built_with_less() {
     let mut worn = unit(1024, 160);
@@ -172,7 +171,7 @@ fn a_drive_that_has_lost_spare_is_like_one_built_with_less() {
 }
 
 /// Half of the data is never rewritten: its blocks are never erased, and all erases go to the others. So the gap grows by
-/// 1 / (1 - share of blocks with frozen data) whenever the mean grows by one. Planted: a slope for 40% instead of half.
+/// 1 / (1 - share of blocks with frozen data) whenever the mean grows by one.
 #[test]
 fn frozen_data_drives_blocks_apart() {
     let mut config = unit(600, 100);
@@ -189,7 +188,7 @@ fn frozen_data_drives_blocks_apart() {
     assert!((slope / expected - 1.0).abs() < 0.02, "{slope} against {expected}");
 }
 
-/// Dynamic levelling. Planted: `least-worn` that takes the first of the ring.
+/// Dynamic levelling.
 #[test]
 fn the_least_worn_free_block_first_narrows_the_gap() {
     let gap = |free_list| {
@@ -230,8 +229,7 @@ fn a_used_drive_goes_on_where_it_was() {
     assert!(worn_used.erases_min >= 30);
 }
 
-/// A device that is worn out answers reads as before, lets every later write fail at once, and finishes what it had. Planted: a
-/// write that is carried out all the same.
+/// A device that is worn out answers reads as before, lets every later write fail at once, and finishes what it had.
 #[test]
 fn a_device_that_is_worn_out_only_serves_reads() {
     for schedule in ["blocking", "stepwise", "preemptive"] {
@@ -283,4 +281,57 @@ fn a_drive_without_spare_to_lose_is_refused() {
     assert!(why.contains("at least 6 spare blocks"), "{why}");
     config.ftl.reserved_blocks = Amount::Blocks(6);
     config.resolve().unwrap();
+}
+
+/// The gap of erases stays within the threshold and one more, half of the data never rewritten, and what levelling counts is what it
+/// has moved.
+#[test]
+fn static_levelling_keeps_the_gap_within_the_threshold() {
+    for frontiers in [Frontiers::Shared, Frontiers::Separate] {
+        let mut config = unit(300, 50);
+        (config.ftl.free_list, config.ftl.frontiers) = (FreeList::LeastWorn, frontiers);
+        let leveling = LevelingConfig { threshold: 10, budget: 1.0 };
+        config.leveling = Some(leveling.clone());
+        let mut written = Written::full(&config);
+        written.ftl.level_wear(&leveling);
+        written.hot = written.pages / 2..written.pages;
+        let mut most = 0;
+        for _ in 0..400 {
+            written.overwrite(500);
+            most = most.max(written.gap().0);
+            written.ftl.audit();
+        }
+        let (blocks, pages) = written.ftl.leveled().unwrap();
+        assert!(most == 11 || most == 10, "{frontiers:?}: a gap of {most}");
+        assert!(written.gap().1 > 30.0, "blocks have been erased often");
+        let moves = written.ftl.tally().programs[IoCause::Gc as usize];
+        assert!(blocks > 100 && pages > 8 * blocks && pages <= 16 * blocks, "{blocks} blocks, {pages} pages");
+        assert!(pages < moves, "{pages} of {moves} moves");
+    }
+}
+
+/// Levelling under every schedule, and beside wear: the device's own checks hold after every event.
+#[test]
+fn a_device_levels_under_every_schedule() {
+    for entry in harmonia_ssd::gc::schedule::REGISTRY {
+        let mut config = unit(40, 14);
+        config.gc.schedule = entry.name.into();
+        let leveling = LevelingConfig { threshold: 3, budget: 0.5 };
+        config.leveling = Some(leveling);
+        let mut bench = Bench::empty(&config);
+        let (mut rng, mut at) = (Rng::stream(1, "load"), 0);
+        for token in 0..4_000 {
+            // Most of the data stays as it was.
+            let page = if token < 26 * 16 { token.into() } else { rng.below(4 * 16) };
+            bench.write(at, token, page, 1);
+            at += 9_000;
+        }
+        bench.collected();
+        assert_eq!(bench.known.len(), 4_000, "{}", entry.name);
+        let (blocks, pages) = bench.device.ftl().leveled().unwrap();
+        assert!(blocks > 10 && pages > 100, "{}: {blocks} blocks and {pages} pages", entry.name);
+        let erases = bench.device.ftl().erase_counts();
+        let gap = erases.iter().max().unwrap() - erases.iter().min().unwrap();
+        assert!(gap <= 8, "{}: a gap of {gap}", entry.name);
+    }
 }

@@ -53,6 +53,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
         ftl: FtlConfig { reserved_blocks: Amount::Blocks(reserved), ..FtlConfig::default() },
         gc: GcConfig { hard_threshold: Amount::Blocks(0), ..GcConfig::default() },
         wear: None,
+        leveling: None,
     }
 }
 

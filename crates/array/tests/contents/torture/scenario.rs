@@ -359,6 +359,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             },
         },
         wear: None,
+        leveling: None,
     }
 }
 

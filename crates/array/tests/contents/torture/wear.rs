@@ -5,11 +5,12 @@ use harmonia_engine::Rng;
 use harmonia_ssd::{Amount, SsdConfig, WearConfig};
 
 use super::content::Content;
-use super::history::{Counts, Failure, Options, config_of, run_on};
+use super::history::{Counts, Failure, Locks, Options, config_of, run_on};
 use super::scenario::{draw, pick};
 
 /// Runs such a history; `None` where data is kept once, because then a write that fails is lost and no member fails.
-pub fn run_worn<C: Content>(options: Options) -> Option<Result<Counts, Failure>> {
+pub fn run_worn<C: Content>(seed: u64, requests: u64) -> Option<Result<Counts, Failure>> {
+    let options = Options { seed, requests, locks: Locks::Always, faults: true, power: false };
     let config = config_of(options);
     let keeps_more = config.level.redundancy(config.devices) > 0;
     keeps_more.then(|| run_on::<C>(worn(config, options.seed), options, |_| {}))

@@ -57,6 +57,7 @@ pub fn one_die() -> SsdConfig {
         ftl: FtlConfig { reserved_blocks: Amount::Blocks(4), ..FtlConfig::default() },
         gc: GcConfig { hard_threshold: Amount::Blocks(1), ..GcConfig::default() },
         wear: None,
+        leveling: None,
     }
 }
 

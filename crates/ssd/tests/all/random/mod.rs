@@ -104,6 +104,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             concurrency: PolicyConfig::named("unlimited"),
         },
         wear: None,
+        leveling: None,
     }
 }
 

@@ -62,6 +62,7 @@ pub fn config(channels: u32) -> SsdConfig {
             ..GcConfig::default()
         },
         wear: None,
+        leveling: None,
     }
 }
 
