@@ -56,7 +56,7 @@ pub trait Probe: Send + Any {
     /// The data of a slot is about to be programmed; its `program` follows at once.
     #[inline]
     fn drain(&mut self, _slot: u32, _lpn: Lpn) {}
-    /// `lpn` is declared unused; the cache has, or has handed over, its latest data.
+    /// `lpn` is declared unused, and its latest data was in the cache: that is dropped. Its `trim` follows when flash has dropped it, too.
     #[inline]
     fn discard(&mut self, _lpn: Lpn) {}
     /// A host reads `lpn` from a slot of the write cache.

@@ -90,7 +90,7 @@ fn a_million_page_operations_with_tags() {
             ("hedges that won", sum.hedges_won, 30),
             ("pages parked", sum.parked, 3_000),
             ("pages written back", sum.destaged, 2_000),
-            ("pages overwritten while parked", sum.superseded, 700),
+            ("pages overwritten while parked", sum.superseded, 500),
             ("operations that found NVRAM full", sum.full_waits, 2_000),
         ],
     );

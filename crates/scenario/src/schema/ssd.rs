@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
     Allocation, AllocationUnit, BeginsAt, Destination, Domain, FreeList, Frontiers, LevelingConfig, Order,
-    PolicyConfig, Priority, SsdConfig, Trigger, WearConfig,
+    PolicyConfig, Priority, SsdConfig, Trigger, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
 
@@ -138,9 +138,9 @@ fn says_begins_at(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
-/// What a write cache is like is not said where there is none, nor that there is none, unless the preset has one.
+/// Nothing is said of a write cache where there is none, unless the preset has one.
 fn says_cache(ssd: &SsdConfig) -> bool {
-    let says = |ssd: &SsdConfig| !ssd.write_cache.is_none();
+    let says = |ssd: &SsdConfig| ssd.write_cache != WriteCacheConfig::default();
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 

@@ -26,7 +26,7 @@ use super::placement::UNBOUND;
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure, SubCompletion, SubRequest};
 use crate::config::SsdConfig;
-use crate::front::{Effect, InLine, Turn, Write, WriteCache, Written};
+use crate::front::{Effect, Holds, InLine, Trimmed, Turn, Write, WriteCache, Written};
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
 
@@ -175,12 +175,14 @@ impl<P: Probe> Device<P> {
         let Some(cache) = &mut self.cache else { return Ok(()) };
         let (kind, fast_fail) = match what.turn {
             Turn::Read { fast_fail } => (OpKind::Read, fast_fail),
-            Turn::Trim { fast_fail } => {
-                if cache.pages.trim(what.lpn) {
+            Turn::Trim { fast_fail } => match cache.pages.trim(what.lpn) {
+                Trimmed::Dropped(slot) => {
                     self.probe.discard(Lpn(what.lpn));
+                    self.acknowledge(what, SimDuration::ZERO, now);
+                    return self.write_out(slot, now);
                 }
-                (OpKind::Trim, fast_fail)
-            }
+                Trimmed::Elsewhere => (OpKind::Trim, fast_fail),
+            },
             Turn::Write(_) => unreachable!("a write is admitted"),
         };
         if kind == OpKind::Read
@@ -253,7 +255,11 @@ impl<P: Probe> Device<P> {
         let Some(cache) = &self.cache else { return Ok(()) };
         let held = cache.pages.slot(slot);
         let (lpn, write) = (held.lpn, held.write);
-        let kind = if write.written.is_whole() { OpKind::Write } else { OpKind::PartialWrite };
+        let kind = match held.holds {
+            Holds::Nothing => OpKind::Trim,
+            Holds::Page if write.written.is_whole() => OpKind::Write,
+            Holds::Page => OpKind::PartialWrite,
+        };
         let owner = OwnerId::cache(slot);
         if self.rules.shape.is_dynamic() {
             return self.place_later(PageOp::new(owner, lpn, UNBOUND, 0, (kind, write.cause), now), now);
@@ -277,6 +283,13 @@ impl<P: Probe> Device<P> {
             }
         };
         cache.pages.is_on_flash(slot, collected);
+    }
+
+    /// What flash has of a page is unmapped, without a die: the slot that was for that is free.
+    pub(super) fn is_unmapped(&mut self, slot: u32) {
+        if let Some(cache) = &mut self.cache {
+            cache.pages.is_on_flash(slot, SimDuration::ZERO);
+        }
     }
 
     /// Bytes of the page in a slot that nobody wrote.

@@ -84,7 +84,8 @@ impl<P: Probe> Device<P> {
         self.ingress.clear();
         self.link = Link::default();
         let landing = self.placement.as_mut().map(|placement| placement.forget_landing());
-        for op in landing.into_iter().flatten() {
+        // The last first: each goes before all others.
+        for op in landing.into_iter().flatten().rev() {
             match op.owner.get() {
                 Owner::Host(sub) => self.forget_page(sub),
                 Owner::Cache(slot) => self.takes_back(slot),

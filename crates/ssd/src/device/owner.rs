@@ -8,7 +8,7 @@
 pub(super) enum Owner {
     /// A page of this sub-request.
     Host(u32),
-    /// This slot of the write cache, whose page is written to flash.
+    /// This slot of the write cache, whose page is written to flash or unmapped there.
     Cache(u32),
 }
 

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use harmonia_engine::EventQueue;
 use harmonia_types::{Lpn, Operation, SimTime};
 
-use super::owner::OwnerId;
+use super::owner::{Owner, OwnerId};
 use super::queue::{OpKind, PageOp, class_of};
 use super::{Device, DeviceFailure, SubRequest};
 use crate::gc::schedule::GivesWay;
@@ -262,7 +262,10 @@ impl<P: Probe> Device<P> {
                     OpKind::Read => self.finish_unmapped_read(op.owner.sub(), op.page, 0, op.lpn, now),
                     _ => {
                         self.probe.trim(Lpn(op.lpn));
-                        self.finish_page_at(op.owner.sub(), op.page, now);
+                        match op.owner.get() {
+                            Owner::Host(sub) => self.finish_page_at(sub, op.page, now),
+                            Owner::Cache(slot) => self.is_unmapped(slot),
+                        }
                     }
                 }
                 return Ok(());

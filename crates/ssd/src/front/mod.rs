@@ -13,7 +13,8 @@
 //! takes, so that reads find no more than that ahead of them and what waits here can be absorbed.
 //!
 //! A read is answered from a slot that holds all of its page, whether that waits or is on its way to flash. If a slot holds a part of
-//! the page, it is handed over at once and the read follows it. A trim drops what waits. Reads and trims of a page with a write in line
+//! the page, it is handed over at once and the read follows it. A trim drops what waits and is answered at
+//! once; the slot is held until the die has unmapped what it has of the page. Reads and trims of a page with a write in line
 //! stand in line themselves, so that operations on one page keep their order.
 //!
 //! With stored power (`power_protected`) what is in a slot is durable, and a flush has nothing to wait for. Without it a flush waits for the
@@ -108,10 +109,29 @@ enum State {
     Away,
 }
 
+/// What a slot is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// A page to be programmed.
+    Page,
+    /// Nothing any more: what flash has of its page is to be unmapped.
+    Nothing,
+}
+
+/// What a trim has found in the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trimmed {
+    /// The latest data of the page waited, and is dropped. This slot, on its way now, holds nothing.
+    Dropped(u32),
+    /// What dies have been given, or nothing.
+    Elsewhere,
+}
+
 /// One page in the cache.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
     state: State,
+    pub holds: Holds,
     pub lpn: u32,
     /// The last write that went into it.
     pub write: Write,
@@ -317,6 +337,7 @@ impl WriteCache {
     fn take_slot(&mut self, page: &InLine, write: Write, number: u64) -> (u32, SimDuration) {
         let new = Slot {
             state: State::Waiting,
+            holds: Holds::Page,
             lpn: page.lpn,
             write,
             page: page.page,
@@ -403,8 +424,8 @@ impl WriteCache {
         }
         let held = &mut self.slots[slot as usize];
         (held.state, held.next, held.previous) = (State::Waiting, next, NONE);
-        let lpn = held.lpn;
-        if self.holds(lpn).is_none() {
+        let (lpn, holds) = (held.lpn, held.holds);
+        if self.holds(lpn).is_none() && holds == Holds::Page {
             self.known(lpn).slot = slot;
         }
         self.waiting += 1;
@@ -432,18 +453,18 @@ impl WriteCache {
         self.is_done(number);
     }
 
-    /// The host does not need a page any more that nothing in line is for: it is dropped if it waits. Whether the cache had its latest data.
-    pub fn trim(&mut self, lpn: u32) -> bool {
-        let Some(slot) = self.holds(lpn) else { return false };
-        if self.slots[slot as usize].state == State::Waiting {
-            self.counters.trimmed_pages += 1;
-            self.unlink(slot);
-            self.release(slot, SimDuration::ZERO);
-        } else {
-            self.known(lpn).slot = NONE;
-            self.forget_if_unknown(lpn);
+    /// The host does not need a page any more that nothing in line is for. If its data waits, that is dropped, and its slot goes to the
+    /// die to unmap what is there: the host was told that older data is gone.
+    pub fn trim(&mut self, lpn: u32) -> Trimmed {
+        let Some(slot) = self.holds(lpn) else { return Trimmed::Elsewhere };
+        self.known(lpn).slot = NONE;
+        self.forget_if_unknown(lpn);
+        if !self.hand_over_now(slot) {
+            return Trimmed::Elsewhere;
         }
-        true
+        self.counters.trimmed_pages += 1;
+        self.slots[slot as usize].holds = Holds::Nothing;
+        Trimmed::Dropped(slot)
     }
 
     /// A flush that waits until everything before it is on flash; `false` if it is.
@@ -544,7 +565,9 @@ impl WriteCache {
             assert_eq!(known.in_line as usize, in_line, "what is in line of page {lpn}");
             assert!(known.slot == NONE || self.slot(known.slot).lpn == *lpn, "page {lpn} is in its slot");
         }
-        let is_found = |held: &Slot| held.state != State::Waiting || self.holds(held.lpn).is_some();
+        let is_found = |held: &Slot| {
+            held.state != State::Waiting || held.holds == Holds::Nothing || self.holds(held.lpn).is_some()
+        };
         assert!(self.slots.iter().all(is_found), "what waits can be found");
     }
 }
@@ -663,7 +686,11 @@ mod tests {
                 let lpn = rng.below(9) as u32;
                 match rng.below(10) {
                     0..=4 => cache.arrive(write(lpn, now, 3, now + rng.below(3))),
-                    5 if !cache.is_in_line(lpn) => _ = cache.trim(lpn),
+                    5 if !cache.is_in_line(lpn) => {
+                        if let Trimmed::Dropped(slot) = cache.trim(lpn) {
+                            away.push(slot);
+                        }
+                    }
                     6 => _ = cache.flush(now, SimTime(now), SimTime(now)),
                     7 if rng.chance(0.1) => cache.lose_power(|_| ()),
                     8 if !away.is_empty() && rng.chance(0.1) => cache.take_back(away.swap_remove(0)),

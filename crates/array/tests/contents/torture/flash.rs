@@ -37,6 +37,13 @@ struct Held<C> {
     is_there: Vec<bool>,
 }
 
+/// What a write cache has yet to do to a page on flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Due {
+    Program(u32),
+    Unmap,
+}
+
 /// A member's flash.
 pub struct Flash<C: Content> {
     world: Arc<Mutex<World<C>>>,
@@ -61,9 +68,10 @@ pub struct Flash<C: Content> {
     page: Vec<C>,
     /// A page that is not mapped.
     blank: Vec<C>,
-    /// By slot of its write cache, and the slot with the latest data of a page that is not on flash.
+    /// By slot of its write cache.
     slots: BTreeMap<u32, Held<C>>,
-    latest: BTreeMap<u32, u32>,
+    /// By page: what the cache has yet to do to flash, in order.
+    due: BTreeMap<u32, Vec<Due>>,
     /// The slot whose page is programmed next.
     drained: Option<u32>,
     pub counts: FlashCounts,
@@ -95,7 +103,7 @@ impl<C: Content> Flash<C> {
             page: vec![C::ZERO; page_sectors],
             blank: vec![C::ZERO; page_sectors],
             slots: BTreeMap::new(),
-            latest: BTreeMap::new(),
+            due: BTreeMap::new(),
             drained: None,
             counts: FlashCounts::default(),
         }
@@ -103,13 +111,34 @@ impl<C: Content> Flash<C> {
 
     /// What a logical page holds now, as the mapping says; `None` if it is not mapped.
     pub fn contents(&self, ftl: &Ftl, lpn: u32) -> Option<Vec<C>> {
-        let on_flash = self.on_flash(ftl, lpn);
-        let Some(held) = self.latest.get(&lpn).map(|slot| &self.slots[slot]) else {
-            return on_flash.map(<[C]>::to_vec);
-        };
-        let below = |sector| on_flash.map_or_else(|| self.unmapped(Lpn(lpn), sector), |page| page[sector]);
-        let sector = |sector: usize| if held.is_there[sector] { held.page[sector] } else { below(sector) };
-        Some((0..self.page_sectors).map(sector).collect())
+        let mut page = self.on_flash(ftl, lpn).map(<[C]>::to_vec);
+        for due in self.due.get(&lpn).into_iter().flatten() {
+            page = match due {
+                Due::Unmap => None,
+                Due::Program(slot) => {
+                    let held = &self.slots[slot];
+                    let mut over = page.unwrap_or_else(|| self.unmapped_page(lpn));
+                    for sector in (0..self.page_sectors).filter(|&sector| held.is_there[sector]) {
+                        over[sector] = held.page[sector];
+                    }
+                    Some(over)
+                }
+            };
+        }
+        page
+    }
+
+    fn unmapped_page(&self, lpn: u32) -> Vec<C> {
+        (0..self.page_sectors).map(|sector| self.unmapped(Lpn(lpn), sector)).collect()
+    }
+
+    /// The first time that this is due, it is done.
+    fn is_done(&mut self, lpn: Lpn, done: Due) {
+        if let Some(due) = self.due.get_mut(&lpn.0)
+            && let Some(at) = due.iter().position(|due| *due == done)
+        {
+            due.remove(at);
+        }
     }
 
     fn on_flash(&self, ftl: &Ftl, lpn: u32) -> Option<&[C]> {
@@ -180,9 +209,7 @@ impl<C: Content> Probe for Flash<C> {
             for sector in (0..self.page_sectors).filter(|&sector| held.is_there[sector]) {
                 page[sector] = held.page[sector];
             }
-            if self.latest.get(&lpn.0) == Some(&slot) {
-                self.latest.remove(&lpn.0);
-            }
+            self.is_done(lpn, Due::Program(slot));
             self.held[start..start + self.page_sectors].copy_from_slice(&page);
             self.page = page;
             return;
@@ -219,7 +246,9 @@ impl<C: Content> Probe for Flash<C> {
             held.is_there[covers].fill(true);
         }
         drop(world);
-        self.latest.insert(lpn.0, slot);
+        if !absorbs {
+            self.due.entry(lpn.0).or_default().push(Due::Program(slot));
+        }
     }
 
     fn drain(&mut self, slot: u32, lpn: Lpn) {
@@ -228,7 +257,11 @@ impl<C: Content> Probe for Flash<C> {
     }
 
     fn discard(&mut self, lpn: Lpn) {
-        self.latest.remove(&lpn.0);
+        // What was written last goes, and what flash has.
+        let due = self.due.entry(lpn.0).or_default();
+        assert!(matches!(due.pop(), Some(Due::Program(_))), "the latest data waited");
+        due.push(Due::Unmap);
+        self.touched[lpn.0 as usize] = true;
     }
 
     fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
@@ -261,6 +294,7 @@ impl<C: Content> Probe for Flash<C> {
     }
 
     fn trim(&mut self, lpn: Lpn) {
+        self.is_done(lpn, Due::Unmap);
         self.touched[lpn.0 as usize] = true;
         self.counts.trims += 1;
     }
