@@ -242,7 +242,6 @@ mod tests {
             host_bytes_written: 12 * 4_096,
             flash_bytes_programmed: 24 * 4_096,
             flash_bytes: FlashBytes::of(&COUNTED, 4_096),
-            life: None,
         };
         assert_eq!(DeviceReport::new(&COUNTED, wear, dies(2)), expected);
         let estimate = GcEstimateReport { events: 4, mean_ns: 200.0, mean_error_ns: 15.0 };
