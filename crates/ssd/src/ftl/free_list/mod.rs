@@ -19,7 +19,7 @@ pub enum FreeList {
 }
 
 impl FreeList {
-    /// All orders, by name. A new one is a file, a variant, a line here and one in [`first`](Self::first).
+    /// All orders, by name. A new one is a file, a variant, a line here and one in `first`.
     pub const REGISTRY: &'static [(&'static str, FreeList)] =
         &[("fifo", FreeList::Fifo), ("least-worn", FreeList::LeastWorn)];
 
