@@ -12,6 +12,7 @@ use harmonia_types::text::one_line;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
+use crate::interrupt;
 
 /// A folder that results go to.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ impl ResultFolder {
         if path.exists() && !path.is_dir() {
             return Err(Failure::BadInput(format!("--out {}: is a file, not a folder", shown(path))));
         }
+        // Whoever dies of a signal leaves its temporary files.
+        interrupt::watch()?;
         let tried = fs::create_dir_all(path).and_then(|()| NamedTempFile::new_in(path));
         tried.map_err(|error| {
             Failure::BadInput(format!("--out {}: cannot write there: {}", shown(path), plain(&error)))
@@ -142,6 +145,7 @@ impl ResultFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        interrupt::watch()?;
         let file = temporary_in(folder)
             .map_err(|error| refuse(&format!("cannot write there: {}", plain(&error))))?;
         Ok(ResultFile { target: target.to_owned(), file, force })

@@ -23,7 +23,7 @@ const BY_SIGNAL: i32 = 128;
 
 /// Starts to listen for signals; the flag turns true at the first one.
 ///
-/// Commands that take no time do not call this and simply die of the signal.
+/// Commands that take no time and write no file do not call this and simply die of the signal.
 pub(crate) fn watch() -> Result<&'static AtomicBool, Failure> {
     match INSTALLED.get_or_init(|| listen().map_err(|error| error.to_string())) {
         Ok(()) => Ok(&ASKED),

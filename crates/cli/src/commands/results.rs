@@ -26,7 +26,7 @@ pub(crate) fn results(command: &ResultsCommand, output: &Output) -> Result<(), F
             show(Store::open(folder)?.find(address)?, *json, output)
         }
         ResultsCommand::Export { folder, out } => {
-            let runs = read(folder, output)?;
+            let runs = read_until(interrupt::watch()?, folder, output)?;
             let target = out.clone().unwrap_or_else(|| folder.join(TABLE));
             export(&runs, &target)?;
             output.notice(&format!(

@@ -250,6 +250,40 @@ fn whatever_stands_there_and_whenever_it_is_stopped_a_command_ends_and_destroys_
     assert!(wrong.is_empty(), "{} of {tries}:\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
+/// One of twelve left a temporary file: commands that take no time died of the signal where they stood.
+#[test]
+fn commands_that_take_no_time_are_not_stopped_between_a_file_and_its_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (sweep, results) = (folder.path().join("sweep.toml"), folder.path().join("results"));
+    fs::write(&sweep, SWEEP).expect("written");
+    let (sweep, results) = (sweep.display().to_string(), results.display().to_string());
+    assert_eq!(outcome(&mut harmonia(&["sweep", &sweep, "--out", &results, "-q"])).0, Some(0));
+    let mut dice = Dice(1);
+    for _ in 0..90 {
+        let out = tempfile::tempdir().expect("a folder");
+        let table = |name: &str| out.path().join(name).display().to_string();
+        let manual = ["man".to_owned(), "--out".to_owned(), out.path().display().to_string()];
+        let export = |name| ["results", "export", &results, "--out", &table(name)].map(str::to_owned);
+        let arguments = match dice.below(3) {
+            0 => manual.to_vec(),
+            1 => export("t.csv").to_vec(),
+            _ => export("t.parquet").to_vec(),
+        };
+        let mut child = Command::new(env!("CARGO_BIN_EXE_harmonia"))
+            .args(&arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("starts");
+        std::thread::sleep(Duration::from_micros(dice.below(30_000)));
+        let _ = Command::new("sh").args(["-c", &format!("kill -TERM {} 2> /dev/null", child.id())]).status();
+        assert!(ended(&mut child).is_some(), "{arguments:?} hangs");
+        let left: Vec<String> =
+            names_in(out.path()).into_iter().filter(|name| name.starts_with('.')).collect();
+        assert!(left.is_empty(), "{arguments:?} leaves {left:?}");
+    }
+}
+
 /// As root it once replaced a device of the system.
 #[test]
 fn a_table_takes_the_place_of_nothing_but_a_file() {
