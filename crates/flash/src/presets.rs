@@ -241,9 +241,6 @@ const TLC_NVME_1T: Preset = Preset {
     ],
 };
 
-const FITTED: Provenance = Provenance::Inferred(
-    "a model fitted to measurements of three data-centre drives; as most of them have it",
-);
 const ONE_UNIT: Provenance = Provenance::Inferred(
     "the 4 KiB that a modern drive maps; a program of four planes and three pages of 16 KiB takes 48 of them",
 );
@@ -287,8 +284,8 @@ const MODERN_TLC_1T: Preset = Preset {
         queue_depth: None,
     },
     provenance: &[
-        ("geometry.channels", FITTED),
-        ("geometry.chips_per_channel", Provenance::Inferred("fitted: 16 dies")),
+        ("geometry.channels", Provenance::Inferred("assumed; measurements hardly tell")),
+        ("geometry.chips_per_channel", Provenance::Inferred("assumed: 16 dies; measurements hardly tell")),
         ("geometry.dies_per_chip", Provenance::Inferred("how dies share packages changes nothing here")),
         ("geometry.planes_per_die", Provenance::Inferred("assumed: the four planes of a die work together")),
         ("geometry.blocks_per_plane", Provenance::Inferred("assumed: what makes 1 TiB")),
@@ -299,8 +296,16 @@ const MODERN_TLC_1T: Preset = Preset {
             "geometry.own_pins",
             Provenance::Inferred("the dies of a channel share its wires, as the Toggle interface does"),
         ),
-        ("timing.read", Provenance::Inferred("fitted: 49, 50 and 60 us by the type of the page; their mean")),
-        ("timing.program", Provenance::Inferred("fitted: 2 ms for 48 units, a 48th for one")),
+        (
+            "timing.read",
+            Provenance::Inferred(
+                "mean of 49, 50 and 60 us, read from measurements of a drive by the type of the page",
+            ),
+        ),
+        (
+            "timing.program",
+            Provenance::Inferred("a 48th of 2 ms, which a fit to measured drives has for 48 units"),
+        ),
         (
             "timing.erase",
             Provenance::Inferred("assumed: 8 ms for the blocks of four planes, a quarter for one"),
@@ -314,7 +319,7 @@ const MODERN_TLC_1T: Preset = Preset {
             "timing.suspend_program",
             Provenance::Inferred("a program of one unit is shorter than suspending it"),
         ),
-        ("timing.suspend_erase", PLAINEST),
+        ("timing.suspend_erase", Provenance::Inferred("assumed; the plainest")),
         ("timing.resume", NOTHING_SUSPENDS),
         ("link.bandwidth", Provenance::Inferred("assumed: PCIe 4.0 x4")),
         ("link.latency", Provenance::Inferred("fitted: what a read needs beyond its flash")),
