@@ -41,6 +41,7 @@ Examples:
   harmonia compare hpc-w
   harmonia compare hpc-w --policies local,reactive-inclusive
   harmonia compare hpc-w --seeds 5
+  harmonia compare hpc-w --details
   harmonia compare hpc-r --set ssd.gc.domain=die,device --policies local,ideal
   harmonia compare hpc-w --set ssd.gc.domain=die,device \\
     --set array.coordination.policy=local,reactive-selective
@@ -444,8 +445,11 @@ pub(crate) struct SimulationArguments {
     /// Check every invariant at every event (slow)
     #[arg(long)]
     pub checked: bool,
-    /// Print the report as JSON instead of tables
+    /// Print more than the answer: where the time went, every percentile, devices, what was not tried
     #[arg(long)]
+    pub details: bool,
+    /// Print the report as JSON instead of tables
+    #[arg(long, conflicts_with = "details")]
     pub json: bool,
     /// Also write a page of the results (report.html), report.json and scenario.toml into this folder
     #[arg(long, value_name = "DIR")]

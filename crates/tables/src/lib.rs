@@ -3,6 +3,7 @@
 //!
 //! Pure functions from reports to text; a fixed width and no colour give the same text everywhere.
 
+mod answer;
 mod around;
 mod blame;
 mod color;
@@ -59,13 +60,25 @@ pub struct Style {
     pub color: Color,
 }
 
-/// All that is to be said about these runs, the first variant being the baseline: the answer first, then the figures.
-pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
+/// How much a person wants to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The first screen.
+    Answer,
+    /// All there is to say.
+    All,
+}
+
+/// What is to be said about these runs, the first variant being the baseline: the answer first, then the figures.
+pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, detail: Detail, style: Style) -> String {
+    if detail == Detail::Answer {
+        return answer::comparison(of, cross, rest, style);
+    }
     let all = &seeds::means(of);
     let heading = cross.heading();
     let mut sections = vec![seeds::heading(of, all)];
     sections.extend(warnings::section(of, style));
-    sections.extend(winners::section(of, all, style));
+    sections.extend(winners::section(of, all, winners::Notes::All, style));
     sections.extend(matrix::section(of, cross, all, style));
     let (comparison, others) = &rest::split(of, all, rest, style);
     let runs = &seeds::means(comparison);
@@ -83,8 +96,11 @@ pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> S
     sections.join("\n")
 }
 
-/// All that is to be said about one scenario; device by device if it ran with one seed.
-pub fn single(comparison: &Comparison, style: Style) -> String {
+/// What is to be said about one scenario; in detail device by device if it ran with one seed.
+pub fn single(comparison: &Comparison, detail: Detail, style: Style) -> String {
+    if detail == Detail::Answer {
+        return answer::single(comparison, style);
+    }
     let runs = &seeds::means(comparison);
     let response = response::section(runs, comparison, None, style);
     let mut sections = vec![seeds::heading(comparison, runs)];

@@ -50,16 +50,8 @@ pub(crate) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
         .chain(needs_differ.then_some(NEEDS));
     let mut table = Table::new([names.unwrap_or(HEADINGS[0])].into_iter().chain(headings));
     let winner = comparison.winners.mean.as_ref().and_then(|winner| winner.name());
-    let variants = &comparison.intervals.variants;
-    let mean = |(run, variant): (&Report, &VariantIntervals)| {
-        seeds::ms(run.host.response_ns.all.mean, variant.metrics.mean.as_ref())
-    };
-    let change = |variant: &VariantIntervals| {
-        seeds::change(variant.versus_baseline.as_ref().and_then(|versus| versus.mean.as_ref()))
-    };
-    let means = seeds::aligned(runs.iter().zip(variants).map(mean).collect());
-    let changes = seeds::aligned(variants.iter().skip(1).map(change).collect());
-    let changes = std::iter::once(BASELINE.to_owned()).chain(changes);
+    let changes = changes(comparison);
+    let means = means(runs, comparison);
     for ((run, mean), change) in runs.iter().zip(means).zip(changes) {
         let mean = Cell::from(mean);
         let wins = winner == Some(label(run));
@@ -87,6 +79,23 @@ pub(crate) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
         text.push_str(TOO_FEW);
     }
     text + &seeds::legend(&comparison.intervals, style)
+}
+
+/// The mean of each run with its interval, aligned.
+pub(crate) fn means(runs: &[Report], comparison: &Comparison) -> Vec<String> {
+    let mean = |(run, variant): (&Report, &VariantIntervals)| {
+        seeds::ms(run.host.response_ns.all.mean, variant.metrics.mean.as_ref())
+    };
+    seeds::aligned(runs.iter().zip(&comparison.intervals.variants).map(mean).collect())
+}
+
+/// What the mean of each run changes against the first, aligned.
+pub(crate) fn changes(comparison: &Comparison) -> Vec<String> {
+    let change = |variant: &VariantIntervals| {
+        seeds::change(variant.versus_baseline.as_ref().and_then(|versus| versus.mean.as_ref()))
+    };
+    let changes = seeds::aligned(comparison.intervals.variants.iter().skip(1).map(change).collect());
+    std::iter::once(BASELINE.to_owned()).chain(changes).collect()
 }
 
 fn row(run: &Report, mean: Cell, change: Option<String>) -> Vec<Cell> {

@@ -8,7 +8,7 @@ const STYLE: Style = Style { columns: 120, color: Color(false) };
 
 /// A comparison of policies that nothing else varies.
 fn plain(of: &Comparison, style: Style) -> String {
-    comparison(of, &Cross::default(), Rest::Shown, style)
+    comparison(of, &Cross::default(), Rest::Shown, Detail::All, style)
 }
 
 fn compared(runs: Vec<Report>) -> Comparison {
@@ -39,7 +39,7 @@ fn comparison_over_three_seeds() {
 #[test]
 fn one_scenario_over_three_seeds_in_eighty_columns() {
     let runs = three_seeds().runs[..3].to_vec();
-    let text = single(&Comparison::new(runs, 3), Style { columns: 80, ..STYLE });
+    let text = single(&Comparison::new(runs, 3), Detail::All, Style { columns: 80, ..STYLE });
     assert!(text.lines().all(|line| line.chars().count() <= 80 || line.starts_with("-: ")), "{text}");
     insta::assert_snapshot!(text);
 }
@@ -119,7 +119,7 @@ fn phases_and_waits_are_means_over_seeds() {
 
 #[test]
 fn one_run_with_its_devices() {
-    insta::assert_snapshot!(single(&compared(four_runs()[..1].to_vec()), STYLE));
+    insta::assert_snapshot!(single(&compared(four_runs()[..1].to_vec()), Detail::All, STYLE));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn nothing_completed_is_said_and_not_divided_by() {
     let text = plain(&compared(vec![empty("local"), empty("reactive-inclusive")]), STYLE);
     assert!(text.ends_with("No request completed: there is nothing to say.\n"), "{text}");
     assert!(!text.contains("NaN"), "{text}");
-    let text = single(&compared(vec![empty("local")]), STYLE);
+    let text = single(&compared(vec![empty("local")]), Detail::All, STYLE);
     assert!(text.ends_with("No request completed: there is nothing to say.\n"), "{text}");
 }
 

@@ -6,7 +6,7 @@ use harmonia_metrics::{Against, Comparison, Report, Versus, Winner};
 
 use crate::Emphasis;
 use crate::numbers;
-use crate::{Style, capital, label, layout};
+use crate::{Style, capital, label, layout, needs};
 
 const TITLE: &str = "Who is best";
 /// Of a longer tie the rest is counted.
@@ -49,7 +49,7 @@ pub fn lines(comparison: &Comparison, runs: &[Report], name: Name) -> Vec<Line> 
         what,
         text: said.winner(winner, show),
     };
-    known.iter().map(winner).chain(said.prices()).collect()
+    known.iter().map(winner).chain(said.prices()).chain(said.needs()).collect()
 }
 
 /// Why nobody wins anything, if it is the same for all figures.
@@ -69,8 +69,13 @@ pub fn footnotes(comparison: &Comparison) -> Vec<String> {
          together hold with 95% confidence."
             .to_owned()
     });
+    tie.into_iter().chain(cautions(comparison)).collect()
+}
+
+/// What one seed cannot know, and what depends on when the run ended.
+fn cautions(comparison: &Comparison) -> Vec<String> {
     let warned = comparison.warnings.iter().filter(|warning| FOOTNOTES.contains(&warning.code.as_str()));
-    tie.into_iter().chain(warned.map(|warning| capital(&warning.text) + ".")).collect()
+    warned.map(|warning| capital(&warning.text) + ".").collect()
 }
 
 /// Whether a warning stands among the footnotes.
@@ -78,8 +83,22 @@ pub(crate) fn is_footnote(code: &str) -> bool {
     FOOTNOTES.contains(&code)
 }
 
+/// Which footnotes stand below the lines.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Notes {
+    /// What one seed cannot know and the like.
+    Cautions,
+    /// What a tie is, too.
+    All,
+}
+
 /// The lines under one another, the figures in a column of their own; `None` where there is no choice.
-pub(crate) fn section(comparison: &Comparison, runs: &[Report], style: Style) -> Option<String> {
+pub(crate) fn section(
+    comparison: &Comparison,
+    runs: &[Report],
+    notes: Notes,
+    style: Style,
+) -> Option<String> {
     let lines = lines(comparison, runs, str::to_owned);
     let width = lines.iter().map(|line| line.what.chars().count()).max()? + 2;
     let mut text = style.color.paint(Emphasis::Bold, TITLE) + "\n";
@@ -91,7 +110,11 @@ pub(crate) fn section(comparison: &Comparison, runs: &[Report], style: Style) ->
             first = "";
         }
     }
-    footnotes(comparison).iter().for_each(|note| text.push_str(&layout::wrapped(note, style.columns)));
+    let shown = match notes {
+        Notes::Cautions => cautions(comparison),
+        Notes::All => footnotes(comparison),
+    };
+    shown.iter().for_each(|note| text.push_str(&layout::wrapped(note, style.columns)));
     Some(text)
 }
 
@@ -183,8 +206,8 @@ impl Said<'_> {
         }
     }
 
-    /// What each that is faster than the baseline on some figure costs in erases and write amplification.
-    fn prices(&self) -> Vec<Line> {
+    /// Those that are lowest of some figure but erases, where the baseline is not.
+    fn faster(&self) -> Vec<&str> {
         let winners = &self.comparison.winners;
         let mut faster: Vec<&str> = Vec::new();
         let figures = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999];
@@ -195,9 +218,62 @@ impl Said<'_> {
                 faster.push(best);
             }
         }
+        faster
+    }
+
+    /// What each that is faster than the baseline on some figure costs in erases and write amplification.
+    fn prices(&self) -> Vec<Line> {
         let mut what = "price";
-        let lines = faster.into_iter().filter_map(|of| self.price(of));
+        let lines = self.faster().into_iter().filter_map(|of| self.price(of));
         lines.map(|text| Line { what: std::mem::take(&mut what), text }).collect()
+    }
+
+    /// What the policies that are faster need of the SSDs, and what is best for SSDs that need reveal nothing.
+    fn needs(&self) -> Vec<Line> {
+        let mut rungs: Vec<(&str, Vec<String>)> = Vec::new();
+        for of in self.faster() {
+            let Some(run) = self.runs.iter().find(|run| label(run) == of) else { continue };
+            match rungs.iter_mut().find(|(rung, _)| *rung == needs(run)) {
+                Some((_, names)) => names.push((self.name)(of)),
+                None => rungs.push((needs(run), vec![(self.name)(of)])),
+            }
+        }
+        let lines = rungs.iter().filter_map(|(rung, names)| {
+            let what = required(rung)?;
+            let need = if names.len() == 1 { "needs" } else { "need" };
+            Some(format!("{} {need} SSDs that {what}", names.join(", ")))
+        });
+        let mut lines: Vec<String> = lines.collect();
+        lines.extend((!lines.is_empty()).then(|| self.for_any_ssd()).flatten());
+        let mut what = "needs";
+        lines.into_iter().map(|text| Line { what: std::mem::take(&mut what), text }).collect()
+    }
+
+    /// The lowest mean among policies for which any SSD will do, if one is clearly below the baseline.
+    fn for_any_ssd(&self) -> Option<String> {
+        if !self.runs.first().is_some_and(|run| required(needs(run)).is_none()) {
+            return None;
+        }
+        let variants = self.runs.iter().zip(&self.comparison.intervals.variants).skip(1);
+        let clear = variants.filter_map(|(run, variant)| {
+            let versus = variant.versus_baseline.as_ref()?.mean?;
+            let is_faster = versus.is_clear() && versus.difference.mean < 0.0;
+            let is_for_any = !run.is_ideal() && required(needs(run)).is_none();
+            (is_faster && is_for_any).then_some((run, versus))
+        });
+        let best = clear.min_by(|(_, a), (_, b)| a.difference.mean.total_cmp(&b.difference.mean));
+        Some(match best {
+            Some((run, versus)) => format!(
+                "any SSD will do for {}: mean {} {}",
+                (self.name)(label(run)),
+                below(&versus),
+                (self.name)(self.baseline())
+            ),
+            None => format!(
+                "with any other SSD nothing is measurably faster than {}",
+                (self.name)(self.baseline())
+            ),
+        })
     }
 
     fn price(&self, of: &str) -> Option<String> {
@@ -220,6 +296,17 @@ impl Said<'_> {
             format!(", write amplification {ours:.2} ({} {theirs:.2})", self.baseline())
         });
         Some(format!("{}: {erases}{}", (self.name)(of), amplification.unwrap_or_default()))
+    }
+}
+
+/// What a rung of `array.interface` asks of the SSDs; `None` where any SSD will do.
+fn required(rung: &str) -> Option<&'static str> {
+    match rung {
+        "log" => Some("report how many blocks are free"),
+        "window" => Some("collect in windows (NVMe predictable latency mode)"),
+        "busy" => Some("refuse at once what would wait for collection"),
+        "command" => Some("tell when they collect, and collect on command"),
+        _ => None,
     }
 }
 

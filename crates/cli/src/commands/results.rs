@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use harmonia_metrics::Comparison;
 use harmonia_run::Outcome;
 use harmonia_sweep::{Store, Stored, TABLE, Table, csv, parquet};
-use harmonia_tables::{self as tables, Style, numbers};
+use harmonia_tables::{self as tables, Detail, Style, numbers};
 
 use super::simulate::json;
 use crate::failure::Failure;
@@ -89,7 +89,7 @@ fn show(run: Stored, as_json: bool, output: &Output) -> Result<(), Failure> {
         Outcome::Measured(report) if as_json => output.data(&json(&report)?),
         Outcome::Measured(report) => {
             output.notice(&format!("{} {}", run.address, run.label));
-            output.data(&tables::single(&Comparison::new(vec![report], 1), style(output)))
+            output.data(&tables::single(&Comparison::new(vec![report], 1), Detail::All, style(output)))
         }
         Outcome::Refused(why) => Err(Failure::BadInput(format!("this run was refused: {why}"))),
     }

@@ -11,7 +11,7 @@ use harmonia_run::{
     AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, aged_arrays, default_seeds,
 };
 use harmonia_scenario::{Scenario, Variant, share_addresses};
-use harmonia_tables::{self as tables, Cross, Rest, Style, numbers};
+use harmonia_tables::{self as tables, Cross, Detail, Rest, Style, numbers};
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ impl<'a> Session<'a> {
         let scenario = &(seeds_comment(&comparison) + &rerunnable(&variant[0].scenario));
         let files = Files { folder: folder.as_ref(), report, scenario, recordings, columns };
         let cross = Cross::default();
-        self.finish(files, &comparison, &cross, |style| tables::single(&comparison, style))
+        self.finish(files, &comparison, &cross, |style| tables::single(&comparison, self.detail(), style))
     }
 
     /// One run for each policy and each value swept.
@@ -119,7 +119,11 @@ impl<'a> Session<'a> {
         };
         let rest = if chosen { Rest::InALine } else { Rest::Shown };
         self.finish(files, &comparison, &cross, |style| {
-            tables::comparison(&comparison, &cross, rest, style) + &tables::left_out(&choice, style)
+            let left_out = match self.detail() {
+                Detail::Answer => String::new(),
+                Detail::All => tables::left_out(&choice, style),
+            };
+            tables::comparison(&comparison, &cross, rest, self.detail(), style) + &left_out
         })
     }
 
@@ -130,6 +134,10 @@ impl<'a> Session<'a> {
             (None, Some(limit)) => Seeds::Until(Duration::from_nanos(limit.as_ns())),
             (None, None) => Seeds::Fixed(default()),
         }
+    }
+
+    fn detail(&self) -> Detail {
+        if self.simulation.details { Detail::All } else { Detail::Answer }
     }
 
     /// Opened before the simulation: hours should not end in a complaint that could have come first.

@@ -31,7 +31,15 @@ fn json_is_the_report_and_nothing_else() {
 fn a_table_goes_to_stdout_and_a_pipe_gets_neither_colour_nor_progress() {
     let folder = tempfile::tempdir().expect("temporary folder");
     let tiny = tiny_in(folder.path());
-    let (status, table, stderr) = outcome(&mut harmonia(&["compare", &tiny]));
+    let (status, answer, stderr) = outcome(&mut harmonia(&["compare", &tiny]));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    for part in
+        ["Garbage collection costs ", "Who is best", "ideal", "p99.9", "IOPS", "seeds 1 to 10", "--details"]
+    {
+        assert!(answer.contains(part), "{part}: {answer}");
+    }
+    assert!(answer.lines().count() <= 25 && !answer.contains("Not tried"), "{answer}");
+    let (status, table, stderr) = outcome(&mut harmonia(&["compare", &tiny, "--details"]));
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     for part in [
         "local",
@@ -46,7 +54,7 @@ fn a_table_goes_to_stdout_and_a_pipe_gets_neither_colour_nor_progress() {
     ] {
         assert!(table.contains(part), "{part}: {table}");
     }
-    assert!(!table.contains('\x1b'));
+    assert!(!answer.contains('\x1b') && !table.contains('\x1b'));
 }
 
 #[test]
