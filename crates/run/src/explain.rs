@@ -149,6 +149,9 @@ pub struct ExplainedPart {
     /// Who held the rows: `host`, `upkeep` or `array`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_by: Option<&'static str>,
+    /// The request that changed them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by_request: Option<u64>,
 }
 
 /// What a die served while a page waited for it.
@@ -432,12 +435,12 @@ fn explained_step(step: &Step, names: &Names) -> ExplainedStep {
         What::Restart => wait("restart", "power"),
         What::EarlierWrites => wait("queue_host", "earlier-writes"),
         What::Rows(holder) => {
-            let held_by = Some(match holder {
-                Holder::Host => "host",
-                Holder::Upkeep => "upkeep",
-                Holder::Array => "array",
-            });
-            ExplainedPart { held_by, ..wait("stripe_wait", "rows") }
+            let (held_by, held_by_request) = match *holder {
+                Holder::Host(request) => ("host", request),
+                Holder::Upkeep => ("upkeep", None),
+                Holder::Array => ("array", None),
+            };
+            ExplainedPart { held_by: Some(held_by), held_by_request, ..wait("stripe_wait", "rows") }
         }
         What::Entries => wait("stripe_wait", "stripe-cache"),
         What::Log => wait("log_wait", "log"),

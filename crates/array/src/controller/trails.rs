@@ -11,7 +11,7 @@
 //!
 //! Steps are kept only while a followed request is under way. No chain of a request reaches back behind its arrival.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use harmonia_ssd::follow::{PageAccount, Switch};
 use harmonia_ssd::probe::Probe;
@@ -80,8 +80,8 @@ pub enum What {
 /// Who held rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
-    /// Another request of the host.
-    Host,
+    /// Another request of the host: its id.
+    Host(Option<u64>),
     /// Rebuild, copying to a spare, resync or scrub.
     Upkeep,
     /// Other work of the array.
@@ -156,6 +156,8 @@ pub(super) struct Trails {
     steps: Vec<(u32, Step)>,
     /// Steps forgotten.
     forgotten: u32,
+    /// By transaction under way: the request that it began for, also once that is complete.
+    owners: BTreeMap<u32, u64>,
     /// The operation that a member answered last, and whether that was a refusal.
     pub answered: Option<(u64, bool)>,
     done: Vec<Followup>,
@@ -169,6 +171,7 @@ impl Trails {
             open: BTreeSet::new(),
             steps: Vec::new(),
             forgotten: 0,
+            owners: BTreeMap::new(),
             answered: None,
             done: Vec::new(),
         }
@@ -208,6 +211,23 @@ impl Trails {
         steps
     }
 
+    /// A transaction begins, of a request or of none.
+    pub fn begins(&mut self, transaction: u32, request: Option<u64>) {
+        match request {
+            Some(request) => self.owners.insert(transaction, request),
+            None => self.owners.remove(&transaction),
+        };
+    }
+
+    /// Who a transaction of such a purpose is for.
+    fn holder(&self, transaction: u32, purpose: Purpose) -> Holder {
+        match purpose {
+            purpose if purpose.is_upkeep() => Holder::Upkeep,
+            purpose if purpose.is_host() => Holder::Host(self.owners.get(&transaction).copied()),
+            _ => Holder::Array,
+        }
+    }
+
     /// A request is complete.
     fn completes(&mut self, completion: &Completion, trail: u32) {
         if !self.open.remove(&completion.id) {
@@ -235,14 +255,17 @@ impl Chain {
             self.trail = trails.goes(self.trail, (self.finish, now), what);
         }
     }
-}
 
-/// Who holds rows for such a purpose.
-pub(super) fn holder(purpose: Purpose) -> Holder {
-    match purpose {
-        purpose if purpose.is_upkeep() => Holder::Upkeep,
-        purpose if purpose.is_host() => Holder::Host,
-        _ => Holder::Array,
+    /// A wait for rows, which a transaction of such a purpose held last.
+    pub(super) fn waited_for_rows(
+        &mut self,
+        trails: &mut Option<Box<Trails>>,
+        (holder, purpose): (u32, Purpose),
+        now: SimTime,
+    ) {
+        if let Some(of) = trails.as_deref().map(|trails| trails.holder(holder, purpose)) {
+            self.trails_off(trails, now, What::Rows(of));
+        }
     }
 }
 

@@ -21,7 +21,7 @@ use super::payload::{Owner, Payload};
 use super::requests::whole;
 use super::states::{Progress, Purpose, State};
 use super::tokens::{NONE, Node, Parent};
-use super::trails::{NO_TRAIL, What, holder};
+use super::trails::NO_TRAIL;
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction};
 
@@ -218,7 +218,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Begins a transaction.
     pub(super) fn begin_after(&mut self, running: Running, now: SimTime) -> Result<(), ArrayFailure> {
         let rows = running.spec.rows;
+        let request = running.purpose.request();
         let handle = self.transactions.insert(running);
+        if let Some(trails) = &mut self.trails {
+            trails.begins(handle, request.map(|request| self.requests[request].request.id));
+        }
         if self.take_rows(handle, rows) {
             return self.admit(handle, now);
         }
@@ -925,7 +929,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 let running = &mut self.transactions[waiter];
                 running.state.grant();
                 let before = &mut running.before;
-                before.trails_off(&mut self.trails, now, What::Rows(holder(purpose)));
+                before.waited_for_rows(&mut self.trails, (handle, purpose), now);
                 before.blame.stripe_wait += (now - before.finish).0;
                 before.finish = now;
                 self.admit(waiter, now)?;

@@ -71,6 +71,10 @@ fn adds_up(request: &Explained, row: &Row, scenario: &Scenario, met: &Met) {
             *by_cause.entry(part.cause).or_default() += part.ns;
             met.note(part.cause);
             met.note(part.at);
+            if let Some(holder) = part.held_by_request {
+                met.note("holder");
+                assert_ne!(holder, request.request, "{step:?}");
+            }
             if let Some(collection) = &part.collection {
                 met.note(collection.why);
                 is_met(step, part, scenario);
@@ -218,8 +222,16 @@ fn every_nanosecond_of_every_response_has_a_cause_and_a_place() {
         assert!(met.contains_key(what), "{what} was not met: {met:?}");
     }
     if end - first >= SCENARIOS {
-        for what in ["stripe_wait", "depth_wait", "cache_wait", "queue_rebuild", "command", "ordered", "turn"]
-        {
+        for what in [
+            "holder",
+            "stripe_wait",
+            "depth_wait",
+            "cache_wait",
+            "queue_rebuild",
+            "command",
+            "ordered",
+            "turn",
+        ] {
             assert!(met.contains_key(what), "{what} was not met: {met:?}");
         }
     }
