@@ -150,6 +150,9 @@ examples: command
 	harmonia run msr-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
 	harmonia run raid6-trace --trace $$trace --set ssd.preset=tiny-test > /dev/null; \
 	harmonia compare tiny --set array.level=raid0,raid1,raid10,raid4,raid5,raid6 --json > /dev/null; \
+	harmonia run tiny --out $(TARGET)/explained > /dev/null; \
+	harmonia explain $(TARGET)/explained --slowest 3 > /dev/null; \
+	harmonia explain raid5-hpc-w --set ssd.preset=tiny-test --set workload.requests=2000 --request 1500 > /dev/null; \
 	harmonia trace info $$trace --quiet > /dev/null; \
 	harmonia trace head $$trace --quiet > /dev/null; \
 	harmonia trace fit $$trace --quiet > $(TARGET)/fitted.toml; \

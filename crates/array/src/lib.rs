@@ -34,8 +34,8 @@ pub use config::{
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
 };
 pub use controller::{
-    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, MessageCounters, Mishap, MishapKind,
-    Parts, payload,
+    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, Followed, Followup, Holder,
+    MessageCounters, Mishap, MishapKind, OperationAccount, Parts, Step, What, payload,
 };
 pub use health::{Condition, Health};
 pub use layout::Level;

@@ -11,6 +11,7 @@ use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_types::{Bytes, SimDuration};
 
 use crate::complete;
+use crate::explain_args::{EXPLAIN_EXAMPLES, ExplainArguments};
 use crate::reading::Reading;
 use crate::sweep_args::{
     DIFF_EXAMPLES, DiffArguments, RESULTS_EXAMPLES, ResultsCommand, SWEEP_EXAMPLES, SweepArguments,
@@ -225,6 +226,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         simulation: SimulationArguments,
     },
+    /// Show where the time of single requests went: on which SSD and die, and behind what
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArguments),
     /// Search for good values of keys for a workload
     #[command(after_help = TUNE_EXAMPLES)]
     Tune {

@@ -20,6 +20,7 @@ mod args;
 mod columns;
 mod commands;
 mod complete;
+mod explain_args;
 mod failure;
 mod files;
 mod interrupt;

@@ -12,6 +12,7 @@ use harmonia_metrics::{
     AilingSpan, CounterBatches, FailureRecorder, FailuresReport, GcOverlap, GcWaits, GcWaitsReport,
     HostRecorder, LevelingReport, LifeReport, Observer, OverTimeReport, WarmupGc, Wear,
 };
+use harmonia_ssd::follow::Switch;
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{Device, Ftl};
 use harmonia_types::{
@@ -87,9 +88,14 @@ impl Run<'_> {
         let observer = self.options.observe.observer(self.id);
         let planes = observer.as_ref().is_some_and(|observer| observer.wants_planes());
         let levels = observer.as_ref().is_some_and(|observer| observer.wants_levels());
-        let wanted =
-            Wanted { levels: levels || self.limits_channels(), planes, checks: self.options.checked };
-        match wanted.levels || wanted.checks {
+        let whom = self.options.observe.follows(self.id);
+        let switch = Switch::default();
+        let follows = whom.is_some().then_some(&switch);
+        let levels = levels || self.limits_channels();
+        let wanted = Wanted { levels, planes, checks: self.options.checked, follows };
+        // Whoever follows requests minds their order.
+        let observer = observer.or_else(|| whom.is_some().then(nobody));
+        match wanted.levels || wanted.checks || whom.is_some() {
             false => self.simulate::<RunProbe<false>>(wanted, start, observer),
             true => self.simulate::<RunProbe<true>>(wanted, start, observer),
         }
@@ -103,7 +109,7 @@ impl Run<'_> {
 
     /// Simulates it up to the arrival of request `at`, clones it, and lets both go on. Nobody observes them.
     pub fn measure_twice(&self, start: Start, at: u64) -> Result<[Measured; 2], RunError> {
-        let wanted = Wanted { levels: self.limits_channels(), planes: false, checks: true };
+        let wanted = Wanted { levels: self.limits_channels(), planes: false, checks: true, follows: None };
         let began = Stopwatch::start();
         let mut clock = self.clock::<RunProbe<true>>(wanted, start, None)?;
         clock.run_until(at)?;
@@ -115,7 +121,7 @@ impl Run<'_> {
 
     fn simulate<P: Told>(
         &self,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
         start: Start,
         observer: Option<Box<dyn Observer + '_>>,
     ) -> Result<Measured, RunError> {
@@ -124,12 +130,15 @@ impl Run<'_> {
         let result = clock.run();
         self.options.progress.end(self.index);
         result?;
+        if let Some(followed) = clock.array.followed() {
+            self.options.observe.followed(self.id, std::mem::take(followed));
+        }
         Meter::finish(clock, began)
     }
 
     /// Simulates the warm-up alone, and lets the members come to rest behind it.
     pub fn warm_up(&self, states: Vec<Ftl>) -> Result<Start, RunError> {
-        let wanted = Wanted { levels: false, planes: false, checks: self.options.checked };
+        let wanted = Wanted { levels: false, planes: false, checks: self.options.checked, follows: None };
         let start = Start::aged(states);
         let warmed = match wanted.checks {
             false => self.come_to_rest::<RunProbe<false>>(wanted, start),
@@ -139,7 +148,7 @@ impl Run<'_> {
         warmed
     }
 
-    fn come_to_rest<P: Told>(&self, wanted: Wanted, start: Start) -> Result<Start, RunError> {
+    fn come_to_rest<P: Told>(&self, wanted: Wanted<'_>, start: Start) -> Result<Start, RunError> {
         let mut clock = self.clock::<P>(wanted, start, None)?;
         let warmup = clock.listener.warmup;
         let first = clock.come_to_rest(|submitted, request| is_over(warmup, submitted, request.arrival))?;
@@ -160,7 +169,7 @@ impl Run<'_> {
     /// The run at its beginning.
     fn clock<'b, P: Told>(
         &'b self,
-        wanted: Wanted,
+        wanted: Wanted<'_>,
         Start { states, warm }: Start,
         observer: Option<Box<dyn Observer + 'b>>,
     ) -> Result<Clock<'b, P, Meter<'b>>, RunError> {
@@ -182,6 +191,9 @@ impl Run<'_> {
         let mut array = Array::new(array, states, excluded, probe)
             .map_err(|why| bad_input(why, "see `harmonia policies`"))?;
         array.set_deadlines(scenario.deadlines);
+        if let Some((whom, switch)) = self.options.observe.follows(self.id).zip(wanted.follows) {
+            array.follow(whom, switch.clone());
+        }
         let (source, begun, warmed) = match warm {
             Some(Warm { source, submitted, completed, gc }) => {
                 (source, Some((submitted, completed)), Some(gc))
@@ -215,6 +227,11 @@ impl Run<'_> {
         }
         Ok(clock)
     }
+}
+
+/// Observes nothing.
+fn nobody<'a>() -> Box<dyn Observer + 'a> {
+    Box::new(Vec::<Box<dyn Observer + 'a>>::new())
 }
 
 /// The array of a scenario as its load sees it.

@@ -3,6 +3,7 @@
 //! * `cache`: aged states kept from one process to the next;
 //! * `clock`: a load and an array in order of time, and who listens;
 //! * `drive`: one run, from an aged array to its measurements;
+//! * `explain`: where the time of single requests went;
 //! * `failures`: spares, and what befalls members in it;
 //! * `kept`: finished runs on disk, for campaigns of many;
 //! * `memory`: whether a scenario's arrays fit in it;
@@ -19,6 +20,7 @@
 mod cache;
 mod clock;
 mod drive;
+pub mod explain;
 mod failures;
 mod kept;
 mod memory;
@@ -31,7 +33,7 @@ mod warmup;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use harmonia_array::{AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
+use harmonia_array::{AgedState, AgeingError, AgeingPlan, Followed, Followup, Steadiness, age, ageing_pages};
 use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
@@ -92,6 +94,14 @@ pub struct RunId {
 pub trait Observe: Sync {
     /// Who watches this run, if anybody; asked once, by the thread that runs it.
     fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>>;
+
+    /// Which of its requests are followed on their way; asked like the observer.
+    fn follows(&self, _: RunId) -> Option<Followed> {
+        None
+    }
+
+    /// Requests that were followed, when the run is over.
+    fn followed(&self, _: RunId, _: Vec<Followup>) {}
 }
 
 /// Watches nothing.

@@ -2,29 +2,32 @@
 //!
 //! What nobody wants to know the device does not even look at: it costs a tenth of the time of a run. How devices stand
 //! over time is wanted by an observer that draws or keeps, and wherever a policy limits how many channels collect; what
-//! planes do by an observer alone, and of the first member only.
+//! planes do by an observer alone, and of the first member only. Single pages are followed for whoever explains requests.
 
 use harmonia_flash::Geometry;
 use harmonia_metrics::recording::{MemberPlanes, PlaneRecorder};
 use harmonia_metrics::{OverTime, OverTimeReport};
-use harmonia_ssd::probe::Probe;
-use harmonia_types::{DeviceId, Levels, PlaneWork, SimTime};
+use harmonia_ssd::follow::{Follower, Switch};
+use harmonia_ssd::probe::{FlashPage, Origin, Probe};
+use harmonia_types::{DeviceId, IoCause, Levels, Lpn, PlaneWork, SimTime};
 
 /// What a run wants to know of its devices.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct Wanted<'a> {
     /// How each stands over time.
     pub levels: bool,
     /// What the planes of the first one do.
     pub planes: bool,
     /// Whether each checks its invariants after every event.
     pub checks: bool,
+    /// Says when single pages are followed, if they are.
+    pub follows: Option<&'a Switch>,
 }
 
 /// A probe that tells what it has seen.
 pub(crate) trait Told: Probe {
     /// Of a member with such dies.
-    fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted) -> Self;
+    fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted<'_>) -> Self;
 
     /// How the device stood over time, up to `end`; empty if that was not wanted.
     fn over_time(&self, end: SimTime) -> OverTimeReport;
@@ -37,24 +40,28 @@ pub(crate) trait Told: Probe {
 #[derive(Debug, Clone)]
 pub(crate) struct RunProbe<const WATCHES: bool> {
     member: DeviceId,
-    wanted: Wanted,
+    wants_levels: bool,
+    checks: bool,
+    follower: Option<Box<Follower>>,
     over_time: OverTime,
     planes: Option<Box<PlaneRecorder>>,
 }
 
 impl<const WATCHES: bool> Told for RunProbe<WATCHES> {
-    fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted) -> Self {
+    fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted<'_>) -> Self {
         let recorder = || Box::new(PlaneRecorder::new(geometry.dies(), geometry.planes_per_die));
         RunProbe {
             member,
-            wanted,
+            wants_levels: wanted.levels,
+            checks: wanted.checks,
+            follower: wanted.follows.map(|switch| Box::new(Follower::new(geometry.dies(), switch))),
             over_time: OverTime::new(geometry.channels as usize),
             planes: (wanted.planes && member == DeviceId(0)).then(recorder),
         }
     }
 
     fn over_time(&self, end: SimTime) -> OverTimeReport {
-        if self.wanted.levels { self.over_time.report(end) } else { OverTimeReport::default() }
+        if self.wants_levels { self.over_time.report(end) } else { OverTimeReport::default() }
     }
 
     fn planes(&self) -> Option<MemberPlanes> {
@@ -66,7 +73,7 @@ impl<const WATCHES: bool> Told for RunProbe<WATCHES> {
 impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
     #[inline]
     fn audits(&self) -> bool {
-        WATCHES && self.wanted.checks
+        WATCHES && self.checks
     }
 
     #[inline]
@@ -77,6 +84,30 @@ impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
     #[inline]
     fn watches_levels(&self) -> bool {
         WATCHES
+    }
+
+    #[inline]
+    fn follower(&mut self) -> Option<&mut Follower> {
+        if WATCHES { self.follower.as_deref_mut() } else { None }
+    }
+
+    #[inline]
+    fn followed(&self) -> Option<&Follower> {
+        if WATCHES { self.follower.as_deref() } else { None }
+    }
+
+    #[inline]
+    fn program(&mut self, to: FlashPage, _: Lpn, _: IoCause, origin: Option<Origin>) {
+        if let Some((follower, origin)) = self.follower().zip(origin) {
+            follower.touches(origin.token, origin.page, to.unit, to.ppn);
+        }
+    }
+
+    #[inline]
+    fn read(&mut self, from: Option<FlashPage>, _: Lpn, origin: Origin) {
+        if let Some((follower, from)) = self.follower().zip(from) {
+            follower.touches(origin.token, origin.page, from.unit, from.ppn);
+        }
     }
 
     fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {

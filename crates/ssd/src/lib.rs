@@ -12,6 +12,7 @@ mod config;
 mod device;
 mod die;
 mod endurance;
+pub mod follow;
 mod front;
 mod ftl;
 pub mod gc;

@@ -7,6 +7,8 @@ use std::any::Any;
 
 use harmonia_types::{IoCause, Levels, Lpn, PlaneWork, Ppn, SimTime};
 
+use crate::follow::Follower;
+
 /// A physical page or block of a device: allocation unit and page (or block) inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlashPage {
@@ -43,6 +45,16 @@ pub trait Probe: Send + Any {
     #[inline]
     fn watches_levels(&self) -> bool {
         false
+    }
+    /// Who follows single pages, if anybody does: what it is told is looked up for it.
+    #[inline]
+    fn follower(&mut self) -> Option<&mut Follower> {
+        None
+    }
+    /// The same, to be asked.
+    #[inline]
+    fn followed(&self) -> Option<&Follower> {
+        None
     }
     /// Data of `lpn` is programmed for a host (or parity) write. `origin` is `None` while ageing.
     #[inline]
@@ -137,6 +149,12 @@ impl Probe for AnyProbe {
     }
     fn watches_levels(&self) -> bool {
         (**self).watches_levels()
+    }
+    fn follower(&mut self) -> Option<&mut Follower> {
+        (**self).follower()
+    }
+    fn followed(&self) -> Option<&Follower> {
+        (**self).followed()
     }
     fn program(&mut self, to: FlashPage, lpn: Lpn, cause: IoCause, origin: Option<Origin>) {
         (**self).program(to, lpn, cause, origin);

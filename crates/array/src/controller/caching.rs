@@ -36,6 +36,7 @@ use harmonia_types::{CacheCounters, Operation, RequestBlame, SimTime};
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::{NONE, Node, Parent};
+use super::trails::{NO_TRAIL, Trails, What};
 use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::config::StripeCacheConfig;
@@ -163,7 +164,8 @@ impl Chain {
     }
 
     /// This chain and a wait for rows, entries or others that read.
-    fn and_wait(&mut self, now: SimTime) {
+    fn and_wait(&mut self, now: SimTime, trails: &mut Option<Box<Trails>>) {
+        self.trails_off(trails, now, What::Entries);
         self.blame.stripe_wait += (now - self.finish).0;
         self.finish = now;
     }
@@ -259,15 +261,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A write that has entries is planned.
     fn plan_with_entries(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let Array { cache: Some(cache), transactions, .. } = self else { return Ok(()) };
+        let Array { cache: Some(cache), transactions, trails, .. } = self else { return Ok(()) };
         cache.stages.insert(handle, Stage::Writes);
         let before = &mut transactions[handle].before;
-        before.and_wait(now);
+        before.and_wait(now, trails);
         if let Some(parts) = cache.parts.get_mut(&handle) {
-            parts.iter_mut().for_each(|part| part.before.and_wait(now));
+            parts.iter_mut().for_each(|part| part.before.and_wait(now, trails));
             // What was before is told by the parts.
             parts[0].before = *before;
-            (before.blame, before.gc_wait) = (RequestBlame::default(), None);
+            (before.blame, before.gc_wait, before.trail) = (RequestBlame::default(), None, NO_TRAIL);
         }
         self.plan(handle, now)
     }
@@ -437,7 +439,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for part in &parts {
             let purpose = &mut self.transactions[part.handle].purpose;
             *purpose = purpose.answered();
-            let chain = part.before.followed_by(&chain);
+            let mut whole = part.before.followed_by(&chain);
+            if let Some(trails) = &mut self.trails {
+                whole.trail = trails.joined(part.before.trail, chain.trail);
+            }
+            let chain = whole;
             if self.requests[part.request].is_acknowledged(part.position, &chain) {
                 self.complete(part.request);
             }

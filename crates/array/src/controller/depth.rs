@@ -22,7 +22,8 @@ use harmonia_types::{SimDuration, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;
-use super::tokens::{NONE, Node};
+use super::tokens::{NONE, Node, Parent};
+use super::trails::What;
 use super::transactions::Chain;
 use super::{Array, ArrayFailure};
 use crate::config::ArrayConfig;
@@ -207,11 +208,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(place) = self.nodes.place(token).filter(|_| since < now) else { return };
         let node = *self.nodes.get(place);
         let mut chain = match node.before {
-            NONE if node.is_direct() => Chain::default(),
+            NONE if node.is_direct() => match node.parent {
+                Parent::Request(request) if self.trails.is_some() => {
+                    Chain::default().with_trail(self.trail_to(request, since))
+                }
+                _ => Chain::default(),
+            },
             NONE => self.transactions[node.transaction()].before,
             before => self.nodes.take_before(before),
         };
         chain.blame.depth_wait += (now - since).0;
+        if self.trails.is_some() {
+            let member = self.name_of(node.operation.device);
+            chain.finish = since;
+            chain.trails_off(&mut self.trails, now, What::Depth(member));
+        }
         chain.finish = now;
         self.nodes.get_mut(place).before = self.nodes.keep_before(chain);
     }

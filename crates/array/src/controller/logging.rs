@@ -8,6 +8,7 @@ use super::messages::Message;
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::Node;
+use super::trails::What;
 use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::planner::{Plan, PlannedOperation, Refusal, Transaction};
@@ -145,6 +146,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             log.waiting.pop_front();
             running.state.has_room();
             self.waiting -= 1;
+            running.end.trails_off(&mut self.trails, now, What::Log);
             running.end.blame.log_wait += now.saturating_since(running.end.finish).0;
             running.end.finish = running.end.finish.max(now);
             self.agenda.push(now, Message::NextStep(first));

@@ -11,6 +11,7 @@ use super::bitmap::Mark;
 use super::messages::Message;
 use super::payload::Payload;
 use super::states::Purpose;
+use super::trails::What;
 use super::transactions::Chain;
 use super::{Array, ArrayFailure};
 use crate::planner::{Plan, Transaction};
@@ -57,6 +58,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         (bitmap.since, bitmap.has_met_gc) = (now, false);
         while let Some(waiter) = bitmap.waiting.pop_front() {
             let before = &mut self.transactions[waiter].before;
+            before.trails_off(&mut self.trails, now, What::Bitmap);
             before.blame.log_wait += (now - before.finish).0;
             before.finish = now;
             bitmap.let_go.push(waiter);
@@ -94,11 +96,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let before = &mut running.before;
             if before.finish == since {
                 before.blame.add(&chain.blame);
+                if let Some(trails) = &mut self.trails {
+                    before.trail = trails.joined(before.trail, chain.trail);
+                }
                 if chain.gc_wait.map(|wait| wait.ns) > before.gc_wait.map(|wait| wait.ns) {
                     before.gc_wait = chain.gc_wait;
                 }
             } else {
                 // It came later, and waited for what others had begun.
+                before.trails_off(&mut self.trails, now, What::Bitmap);
                 before.blame.log_wait += (now - before.finish).0;
             }
             before.finish = now;

@@ -206,6 +206,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Message::Served(token) => {
                 if let Some(node) = self.nodes.take(token) {
+                    if let Some(trails) = &mut self.trails {
+                        trails.answered = None;
+                    }
                     if self.payload.is_active() {
                         self.tell_payload(node.parent, |payload, owner| {
                             payload.done(owner, &node.planned(), token);

@@ -29,7 +29,8 @@
 //! * `copying`: spares that take the places of members that still work;
 //! * `tidying`: drains that let go on what has begun, and idle time, for planners that displace units;
 //! * `messages`: notices, directives, queries, timers;
-//! * `payload`: a hook on what operations carry.
+//! * `payload`: a hook on what operations carry;
+//! * `trails`: the way of single requests, where somebody follows them.
 //!
 //! Not modelled: time of the controller itself.
 
@@ -60,6 +61,7 @@ mod standing_in;
 mod states;
 mod tidying;
 mod tokens;
+mod trails;
 mod transactions;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -99,6 +101,8 @@ use payload::{NoPayload, Payload};
 use requests::{RequestState, WaitingFlush};
 use tidying::Tidying;
 use tokens::Nodes;
+use trails::Trails;
+pub use trails::{Followed, Followup, Holder, OperationAccount, Step, What};
 use transactions::{Chain, Running};
 
 /// A whole array of simulated SSDs.
@@ -181,6 +185,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     /// Some member is reserved or has failed.
     refuses: bool,
     payload: C,
+    /// Only where requests are followed.
+    trails: Option<Box<Trails>>,
     /// What members are told about how much time there is.
     deadlines: Deadlines,
     completions: Vec<Completion>,
@@ -521,6 +527,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             refuses: false,
             wakes,
             payload,
+            trails: None,
             patch: Plan::default(),
             split: Vec::new(),
             granted: Vec::new(),

@@ -21,6 +21,7 @@ use super::messages::Message;
 use super::payload::Payload;
 use super::states::{Progress, Purpose};
 use super::tokens::{NONE, Node};
+use super::trails::What;
 use super::transactions::{Chain, Running};
 use super::{Access, Array, ArrayFailure};
 use crate::health::Condition;
@@ -171,7 +172,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn readmit(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         for (node, since) in std::mem::take(&mut self.held_back[device.index()]) {
             let Node { before, operation, index, .. } = *self.nodes.get(node);
-            let chain = self.nodes.take_before(before);
+            let mut chain = self.nodes.take_before(before);
+            chain.trails_off(&mut self.trails, now, What::Reserved(operation.device, operation.phase));
             // The member was kept free so that it could collect.
             let waited = Blame { queue_gc: (now - since).0, ..Blame::default() };
             let chain = chain.and(index, now, operation.device, operation.phase, &waited);
@@ -220,7 +222,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             true => Blame { queue_gc: waited, ..Blame::default() },
             false => Blame { queue_host: waited, ..Blame::default() },
         };
-        let before = self.chain_with(&node, now, Phase::Data, &blame);
+        let mut before = self.chain_with(&node, now, Phase::Data, &blame);
+        if self.trails.is_some() {
+            before.trail = self.trail_of_late(&node, collects, now);
+        }
         self.hedges += 1;
         if collects && let Some(request) = self.request_of(node.parent) {
             self.requests[request].met_gc = true;

@@ -2,11 +2,12 @@
 
 use harmonia_ssd::SubCompletion;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Completion, GcWait, HostRequest, Operation, RequestBlame, SimTime};
+use harmonia_types::{Completion, GcWait, HostRequest, Operation, Phase, RequestBlame, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;
 use super::tokens::{NONE, Node, Parent};
+use super::trails::NO_TRAIL;
 use super::transactions::{Chain, in_step};
 use super::{Array, ArrayFailure};
 use crate::coordination::Event;
@@ -23,6 +24,8 @@ pub(super) struct RequestState {
     last: u32,
     blame: RequestBlame,
     gc_wait: Option<GcWait>,
+    /// Of that one, where the request is followed.
+    trail: u32,
     pub met_gc: bool,
     /// From its arrival until it was submitted for the last time, in nanoseconds.
     pub restart: u64,
@@ -47,6 +50,7 @@ impl RequestState {
             last: u32::MAX,
             blame: RequestBlame { restart, ..RequestBlame::default() },
             gc_wait: None,
+            trail: NO_TRAIL,
             met_gc: false,
             restart,
         }
@@ -60,6 +64,7 @@ impl RequestState {
             self.last = position;
             self.blame = chain.blame;
             self.gc_wait = chain.gc_wait;
+            self.trail = chain.trail;
         }
         self.remaining -= 1;
         self.remaining == 0
@@ -83,6 +88,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.start();
         let now = request.arrival;
         self.latest = self.latest.max(now);
+        if let Some(trails) = &mut self.trails {
+            trails.arrives(request.id);
+        }
         if self.failures.is_some() {
             self.count_request(now)?;
         }
@@ -156,6 +164,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A member is done with an operation that belongs to its request directly.
     #[inline]
     pub(super) fn direct_is_done(&mut self, request: u32, node: &Node, done: &SubCompletion) {
+        let trail = match self.trails.is_some() {
+            true => self.trail_with(node, done.finish, Phase::Data, &done.blame),
+            false => NO_TRAIL,
+        };
         let depth_wait =
             if node.before == NONE { 0 } else { self.nodes.take_before(node.before).blame.depth_wait };
         let state = &mut self.requests[request];
@@ -165,6 +177,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             state.last = node.index;
             state.blame.data = done.blame;
             state.blame.depth_wait = depth_wait;
+            state.trail = trail;
             let (member, ns) = (node.operation.device, done.blame.queue_gc);
             state.gc_wait = (ns > 0).then_some(GcWait { member, ns });
         }
@@ -212,7 +225,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             met_gc: state.met_gc,
             gc_wait: state.gc_wait.map(|wait| self.with_name(wait)),
         });
+        let trail = state.trail;
         self.requests.release(handle);
+        if self.trails.is_some()
+            && let Some(&completion) = self.completions.last()
+        {
+            self.trail_ends(&completion, trail);
+        }
         if let Some(failures) = self.failures.as_deref_mut()
             && matches!(operation, Operation::Write | Operation::Trim)
         {

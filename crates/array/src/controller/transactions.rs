@@ -21,6 +21,7 @@ use super::payload::{Owner, Payload};
 use super::requests::whole;
 use super::states::{Progress, Purpose, State};
 use super::tokens::{NONE, Node, Parent};
+use super::trails::NO_TRAIL;
 use super::{Access, Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction};
 
@@ -29,6 +30,8 @@ use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction}
 pub(super) struct Chain {
     pub finish: SimTime,
     index: u32,
+    /// Its steps, where the request is followed.
+    pub trail: u32,
     pub blame: RequestBlame,
     pub gc_wait: Option<GcWait>,
 }
@@ -206,13 +209,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
         before.blame.restart = state.restart;
         // A flush that had to wait did so for writes of other requests.
         before.blame.data.queue_host = (now - state.request.arrival).0 - state.restart;
+        if self.trails.is_some() {
+            before.trail = self.trail_to(request, now);
+        }
         self.begin_after(Running::new(Purpose::Request { request, position }, spec, before), now)
     }
 
     /// Begins a transaction.
     pub(super) fn begin_after(&mut self, running: Running, now: SimTime) -> Result<(), ArrayFailure> {
         let rows = running.spec.rows;
+        let request = running.purpose.request();
         let handle = self.transactions.insert(running);
+        if let Some(trails) = &mut self.trails {
+            trails.begins(handle, request.map(|request| self.requests[request].request.id));
+        }
         if self.take_rows(handle, rows) {
             return self.admit(handle, now);
         }
@@ -528,6 +538,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A member is done with an operation, or was too busy for it.
     pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
         let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
+        if let Some(trails) = &mut self.trails {
+            trails.answered = Some((done.token, false));
+        }
         let operation = &node.operation;
         self.is_done_with(usize::from(node.slot), operation.length, node.couples, done.finish);
         if self.depth.is_some() {
@@ -580,6 +593,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let operation = &node.operation;
         let phase = if is_parity && operation.phase == Phase::Data { Phase::Parity } else { operation.phase };
+        let trail =
+            if self.trails.is_some() { self.trail_with(node, finish, phase, blame) } else { NO_TRAIL };
         let Running { before, end, front, .. } = &mut self.transactions[node.transaction()];
         let before = if node.before == NONE { &*before } else { self.nodes.before(node.before) };
         // A chain is long: it is written where it is kept, and only if it is later than what is there.
@@ -587,6 +602,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if finish > chain.finish || (finish == chain.finish && node.index < chain.index) {
                 *chain = *before;
                 chain.add(node.index, finish, operation.device, phase, blame);
+                chain.trail = trail;
             }
         };
         front.as_deref_mut().filter(|_| !operation.behind).into_iter().for_each(follow);
@@ -599,10 +615,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// What its transaction has behind it, and an operation that ended.
     #[inline]
-    pub(super) fn chain_with(&self, node: &Node, finish: SimTime, phase: Phase, blame: &Blame) -> Chain {
+    pub(super) fn chain_with(&mut self, node: &Node, finish: SimTime, phase: Phase, blame: &Blame) -> Chain {
+        let trail =
+            if self.trails.is_some() { self.trail_with(node, finish, phase, blame) } else { NO_TRAIL };
         let taken = (node.before != NONE).then(|| self.nodes.before(node.before));
         let before = taken.unwrap_or(&self.transactions[node.transaction()].before);
-        before.and(node.index, finish, node.operation.device, phase, blame)
+        Chain { trail, ..before.and(node.index, finish, node.operation.device, phase, blame) }
     }
 
     /// When an operation was first handed to its member.
@@ -658,6 +676,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     ) -> Result<(), ArrayFailure> {
         let mut patch = std::mem::take(&mut self.patch);
         patch.clear();
+        if let Some(trails) = &mut self.trails {
+            trails.answered = Some((token, true));
+        }
         if self.payload.is_active() {
             self.tell_payload(node.parent, |payload, owner| {
                 payload.refused(owner, &node.planned(), token);
@@ -733,11 +754,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         blame: &Blame,
     ) -> Result<(), ArrayFailure> {
         debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
+        let phase = node.operation.phase;
+        let trail = if self.trails.is_some() { self.trail_with(node, at, phase, blame) } else { NO_TRAIL };
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
         let handle = node.transaction();
         let running = &mut self.transactions[handle];
         let before = taken.unwrap_or(running.before);
-        let refused = before.and(node.index, at, node.operation.device, node.operation.phase, blame);
+        let refused = before.and(node.index, at, node.operation.device, phase, blame);
+        let refused = Chain { trail, ..refused };
         let count = patch.operations().len() as u32;
         let awaited = patch.operations().iter().filter(|operation| !operation.behind).count() as u32;
         let first = running.operations;
@@ -905,6 +929,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 let running = &mut self.transactions[waiter];
                 running.state.grant();
                 let before = &mut running.before;
+                before.waited_for_rows(&mut self.trails, (handle, purpose), now);
                 before.blame.stripe_wait += (now - before.finish).0;
                 before.finish = now;
                 self.admit(waiter, now)?;

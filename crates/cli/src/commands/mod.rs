@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod diff;
+mod explain;
 mod lists;
 mod policies;
 mod reproduce;
@@ -40,6 +41,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Compare { scenario, policies, simulation } => {
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
         }
+        Command::Explain(options) => explain::explain(&options, no_progress, output),
         Command::Tune { scenario, options } => tune::tune(&scenario, &options, no_progress, output),
         Command::Sweep(options) => sweep::sweep(&options, no_progress, output),
         Command::Results(command) => results::results(&command, output),

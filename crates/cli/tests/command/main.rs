@@ -1,7 +1,7 @@
 //! The `harmonia` command as a user or a script meets it: exit statuses, messages, what lands where.
 
 mod arguments;
-
+mod explaining;
 mod odd_files;
 mod parquet;
 mod reproduction;

@@ -10,7 +10,7 @@ use harmonia_types::Counters;
 use super::*;
 
 /// Every row of a file as name and value; numbers as such, other values as text.
-fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
+pub fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
     let file = SerializedFileReader::new(File::open(path).expect("there")).expect("a Parquet file");
     let text = |field: &Field| match field {
         Field::Str(text) => text.clone(),
@@ -22,7 +22,7 @@ fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
     file.get_row_iter(None).expect("readable").map(|each| row(each.expect("a row"))).collect()
 }
 
-fn number(row: &BTreeMap<String, String>, column: &str) -> u64 {
+pub fn number(row: &BTreeMap<String, String>, column: &str) -> u64 {
     row[column].parse().unwrap_or_else(|_| panic!("{column}: {:?}", row[column]))
 }
 

@@ -7,11 +7,12 @@
 //!
 //! `faults` draws failures into the same scenarios, `own_keys` those keys of policies that nothing here knows, and `declared` any
 //! keys by their declarations.
-//! `forks` cuts runs in two, and `floating` gives them stripes that leave a member free.
+//! `explained` accounts for every nanosecond of their requests. `forks` cuts runs in two, and `floating` gives them stripes that leave a member free.
 //!
 //! Not verified here: data content and exact times (the device's own tests do), trims of a trace (no format has them yet).
 
 mod declared;
+mod explained;
 mod faults;
 mod floating;
 mod forks;

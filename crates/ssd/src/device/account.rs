@@ -159,6 +159,9 @@ impl<P: Probe> Device<P> {
             link: ((op.ready - issued) + (finish - now)).0,
             cache_wait: 0,
         };
+        if self.probe.follower().is_some() {
+            self.follow_op(die, &op, &share, &blame, now);
+        }
         match owner {
             Owner::Host(sub) => {
                 if met_gc && self.rules.tells_planes {
@@ -214,6 +217,9 @@ impl<P: Probe> Device<P> {
     ) {
         let sub = &mut self.subs[handle];
         debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");
+        if let Some(follower) = self.probe.follower() {
+            follower.is_done(sub.token, page, finish, &blame);
+        }
         let is_told = met_gc && self.rules.tells_planes;
         if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent && !is_told {
             // The only page of it.
@@ -256,6 +262,9 @@ impl<P: Probe> Device<P> {
         self.interrupted |= !self.is_background(OwnerId::host(handle));
         let sub = &mut self.subs[handle];
         debug_assert_eq!(blame.total(), (now - sub.issued).0, "blame sums to the time until the refusal");
+        if let Some(follower) = self.probe.follower() {
+            follower.is_refused(sub.token, now, &blame);
+        }
         sub.remaining -= 1;
         let joins = |last: &&mut SubRefusal| {
             (last.token, last.at, last.blame, last.first + last.pages) == (sub.token, now, blame, page)

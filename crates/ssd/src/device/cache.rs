@@ -129,7 +129,8 @@ impl<P: Probe> Device<P> {
                 Effect::Admitted { page, write, slot, absorbs, collected } => {
                     let origin = Origin { token: write.token, page: page.page };
                     self.probe.admit(slot, Lpn(page.lpn), write.cause, origin, absorbs);
-                    self.acknowledge(&page, collected, now);
+                    let slot = Some(slot).filter(|_| collected > SimDuration::ZERO);
+                    self.acknowledge(&page, slot, collected, now);
                 }
                 Effect::Turn(what) => self.take_turn(&what, now)?,
                 Effect::HandOver(slot) => self.write_out(slot, now)?,
@@ -157,8 +158,8 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
-    /// The host hears that the cache has a page of it.
-    fn acknowledge(&mut self, page: &InLine, collected: SimDuration, now: SimTime) {
+    /// The host hears that the cache has a page of it; `slot`: what it waited for while a die collected.
+    fn acknowledge(&mut self, page: &InLine, slot: Option<u32>, collected: SimDuration, now: SimTime) {
         let ack = self.cache.as_ref().map_or(SimDuration::ZERO, |cache| cache.ack);
         let blame = Blame {
             service: ack.0,
@@ -167,6 +168,9 @@ impl<P: Probe> Device<P> {
             cache_wait: (now - page.ready - collected).0,
             ..Blame::default()
         };
+        if let Some((follower, slot)) = self.probe.follower().zip(slot) {
+            follower.gets_slot(slot, &blame);
+        }
         self.finish_page(page.sub, page.page, now + ack, blame, collected > SimDuration::ZERO);
     }
 
@@ -178,7 +182,7 @@ impl<P: Probe> Device<P> {
             Turn::Trim { fast_fail } => match cache.pages.trim(what.lpn) {
                 Trimmed::Dropped(slot) => {
                     self.probe.discard(Lpn(what.lpn));
-                    self.acknowledge(what, SimDuration::ZERO, now);
+                    self.acknowledge(what, None, SimDuration::ZERO, now);
                     return self.write_out(slot, now);
                 }
                 Trimmed::Elsewhere => (OpKind::Trim, fast_fail),
@@ -271,6 +275,10 @@ impl<P: Probe> Device<P> {
     /// The program of a page from the cache has ended: others may have its slot. How long they waited for it because its die collected is
     /// known here.
     pub(super) fn is_on_flash(&mut self, die: u32, slot: u32, share: Share, now: SimTime) {
+        if self.probe.follower().is_some() {
+            let since = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.waits_since(now));
+            self.follow_slot(die, slot, since, &share);
+        }
         let Some(cache) = &mut self.cache else { return };
         let die = &self.dies[die as usize];
         let collected = match cache.pages.waits_since(now) {

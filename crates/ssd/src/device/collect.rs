@@ -96,6 +96,7 @@ impl<P: Probe> Device<P> {
             if !goes_on {
                 self.prefetch_victims_after(die, unit, event);
             }
+            self.follow_victim(die, unit, block, now);
             let mut collecting = self.ftl.unit(unit);
             let (collected, erased) =
                 collecting.collect_one(block, goes_on, &mut self.probe).map_err(&failure)?;
@@ -185,6 +186,9 @@ impl<P: Probe> Device<P> {
 
     /// A die begins to collect.
     pub(super) fn start_collecting(&mut self, die: u32, now: SimTime) {
+        if let Some(follower) = self.probe.follower() {
+            follower.begins(die, now);
+        }
         self.count_depth(die);
         self.collecting += 1;
         if self.collecting == 1 {
@@ -197,6 +201,9 @@ impl<P: Probe> Device<P> {
 
     /// An event of a die is over.
     pub(super) fn end_event(&mut self, die: u32, now: SimTime) {
+        if let Some(follower) = self.probe.follower() {
+            follower.ends(die, now);
+        }
         self.show_erased(die, now);
         let slot = &mut self.dies[die as usize];
         let (event, course, victims) = slot.collection.end();

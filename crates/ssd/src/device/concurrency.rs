@@ -21,6 +21,7 @@ use harmonia_types::SimTime;
 
 use super::Device;
 use crate::die::event::Event;
+use crate::follow::Why;
 use crate::gc::concurrency::{Candidate, Concurrency, Load};
 use crate::probe::Probe;
 
@@ -205,7 +206,9 @@ impl<P: Probe> Device<P> {
         let slot = &mut self.dies[die as usize];
         if slot.collection.event().is_none() {
             slot.collection.want(Event::turn());
+            self.follow_demand(die, Why::Turn, now);
         }
+        let slot = &mut self.dies[die as usize];
         slot.collection.admit();
         slot.stalled = false;
         if self.dies[die as usize].is_idle() {

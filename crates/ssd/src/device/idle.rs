@@ -19,6 +19,7 @@ use harmonia_types::SimTime;
 
 use super::Device;
 use crate::die::event::Event;
+use crate::follow::Why;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -29,7 +30,7 @@ impl<P: Probe> Device<P> {
         }
         self.interrupted = false;
         let stop = self.rules.shape.reserved_blocks.saturating_sub(1);
-        self.demand(0..self.rules.shape.dies, Event::idle(stop), now);
+        self.demand(0..self.rules.shape.dies, Event::idle(stop), Why::OrderedIdle, now);
     }
 
     /// Whether what a die should collect, or collects, gives way to the host.

@@ -42,6 +42,7 @@
 //! * `status`: the O-SSD interface and counters;
 //! * `quiet`: until when it has nothing to report;
 //! * `watch`: what the planes do, for a probe that asks;
+//! * `following`: what becomes of single pages, for a probe that asks;
 //! * `windows`: when it may begin to collect.
 //!
 //! Without a write cache a write is durable, and answered, when its program ends.
@@ -57,6 +58,7 @@ mod concurrency;
 mod dispatch;
 mod estimate;
 mod faults;
+mod following;
 mod global;
 mod half;
 mod idle;

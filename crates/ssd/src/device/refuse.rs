@@ -178,6 +178,9 @@ impl<P: Probe> Device<P> {
                 queue_host: ((now - ready) - queue_gc - queue_rebuild).0,
                 ..Blame::default()
             };
+            if self.probe.follower().is_some() {
+                self.follow_refused(die, (ready, now), &blame);
+            }
             self.refuse_page(sub, op.page, left, blame, now);
         }
         if !is_background {

@@ -82,6 +82,7 @@ impl<P: Probe> Device<P> {
         let Some((unit, block)) = next else { return self.end_event(die, now) };
         let of_device = self.rules.shape.unit(die, unit);
         self.win_skips(die, of_device, block);
+        self.follow_victim(die, of_device, block, now);
         self.ftl.unit(of_device).begin(block);
         if let Collection::Stepwise(stepwise) = &mut self.dies[die as usize].collection {
             stepwise.event = event;

@@ -14,6 +14,7 @@ use super::Device;
 use crate::config::Domain;
 use crate::die::collection::Collection;
 use crate::die::event::{Event, UnitSet};
+use crate::follow::Why;
 use crate::ftl::Goal;
 use crate::interface::{Directive, Notice, Stop, Window};
 use crate::probe::Probe;
@@ -31,7 +32,7 @@ impl<P: Probe> Device<P> {
     fn follow(&mut self, now: SimTime, directive: Directive) {
         match directive {
             Directive::Force(Stop::Internal) => {
-                self.demand(0..self.rules.shape.dies, self.own_event(UnitSet::ALL), now)
+                self.demand(0..self.rules.shape.dies, self.own_event(UnitSet::ALL), Why::Ordered, now)
             }
             Directive::Force(Stop::AllReserve) => self.force_idle(now),
             Directive::Hold => self.begin_period(Window::Deterministic, now),
@@ -100,17 +101,18 @@ impl<P: Probe> Device<P> {
         let (dies, channels) = (self.rules.shape.dies, self.rules.geometry.channels);
         let event = |units| self.own_event(units).asked_at_soft(!is_hard);
         let all = event(UnitSet::ALL);
+        let why = Why::Threshold { die, free, is_hard };
         match self.rules.domain {
             // The last block of a die is no affair of others.
-            _ if free > starts_at => self.demand(die..die + 1, all, now),
-            Domain::Die => self.demand(die..die + 1, all, now),
-            Domain::Device => self.demand(0..dies, all, now),
+            _ if free > starts_at => self.demand(die..die + 1, all, why, now),
+            Domain::Die => self.demand(die..die + 1, all, why, now),
+            Domain::Device => self.demand(0..dies, all, why, now),
             Domain::Channel => {
                 let channel = self.rules.geometry.channel_of(die);
                 let on_it = (0..dies).skip(channel as usize).step_by(channels as usize);
-                self.demand(on_it, all, now);
+                self.demand(on_it, all, why, now);
             }
-            Domain::Plane => self.demand(die..die + 1, event(self.low_units(die)), now),
+            Domain::Plane => self.demand(die..die + 1, event(self.low_units(die)), why, now),
         }
         let collection = &mut self.dies[die as usize].collection;
         if let Some(event) = collection.event_mut() {
@@ -156,9 +158,9 @@ impl<P: Probe> Device<P> {
     }
 
     /// Makes dies collect; those that do, or are about to, absorb the demand.
-    pub(super) fn demand(&mut self, dies: impl Iterator<Item = u32>, event: Event, now: SimTime) {
+    pub(super) fn demand(&mut self, dies: impl Iterator<Item = u32>, event: Event, why: Why, now: SimTime) {
         if self.governor.is_some() {
-            return self.demand_turns(dies, event, now);
+            return self.demand_turns(dies, event, why, now);
         }
         self.told_to_collect = true;
         self.await_all_settled(now);
@@ -173,6 +175,7 @@ impl<P: Probe> Device<P> {
                     if slot.is_idle() {
                         self.wakes.set(die as usize, now);
                     }
+                    self.follow_demand(die, why, now);
                 }
             }
         }

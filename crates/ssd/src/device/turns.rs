@@ -18,19 +18,29 @@ use super::Device;
 use super::collect::DieUnits;
 use super::concurrency::LAST_BLOCK;
 use crate::die::event::{Event, UnitSet};
+use crate::follow::Why;
 use crate::gc::victim::NoReads;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// Events wanted of dies whose turns the policy decides on. One that has its turn, or waits, absorbs the demand.
-    pub(super) fn demand_turns(&mut self, dies: impl Iterator<Item = u32>, event: Event, now: SimTime) {
+    pub(super) fn demand_turns(
+        &mut self,
+        dies: impl Iterator<Item = u32>,
+        event: Event,
+        why: Why,
+        now: SimTime,
+    ) {
         for die in dies {
             let slot = &mut self.dies[die as usize];
             match slot.collection.event_mut() {
                 Some(waiting) if !waiting.is_turn() => waiting.absorb(&event),
                 // The turn that the policy began goes on as the first turn of the event, but does not count towards its goal.
                 Some(turn) => turn.become_event(&event),
-                None => slot.collection.want(event),
+                None => {
+                    slot.collection.want(event);
+                    self.follow_demand(die, why, now);
+                }
             }
         }
         self.govern(now);
@@ -47,6 +57,9 @@ impl<P: Probe> Device<P> {
         let units = DieUnits { ftl, victim, reads: &NoReads, die, now };
         if !is_off && !event.is_over(&units, self.interrupted) {
             self.dies[die as usize].collection.want(event);
+            if let Some(follower) = self.probe.follower() {
+                follower.goes_on_later(die, now);
+            }
         }
     }
 
@@ -56,7 +69,8 @@ impl<P: Probe> Device<P> {
     pub(super) fn must_wait(&mut self, die: u32, handle: u32, now: SimTime) -> bool {
         self.has_no_room(die, handle) && {
             if self.dies[die as usize].collection.event().is_none() {
-                self.demand_turns(die..die + 1, self.own_event(UnitSet::ALL), now);
+                let why = Why::Threshold { die, free: self.least_free(die), is_hard: true };
+                self.demand_turns(die..die + 1, self.own_event(UnitSet::ALL), why, now);
             } else {
                 self.govern(now);
             }

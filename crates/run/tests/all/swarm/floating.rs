@@ -26,7 +26,7 @@ const LEFT_OUT: [&str; 10] = [
 ];
 
 /// The scenario of a seed on such an array, if its load fits.
-fn floating(seed: u64) -> Option<(Generated, Scenario)> {
+pub fn floating(seed: u64) -> Option<(Generated, Scenario)> {
     let Generated { toml, trace: None } = generate(seed) else { return None };
     let mut draw = Draw(Rng::stream(seed, "swarm/floating"));
     let mut text = String::new();

@@ -1,0 +1,581 @@
+//! Where the time of single requests went: each step on the way to the operation that finished last, on which member, die,
+//! plane and bus, and which collections were in the way.
+//!
+//! ```text
+//! first pass    every request ──► the slowest, by response time; ties by number
+//! second pass   the same run, bit by bit, follows these ──► steps ──► parts
+//! ```
+//!
+//! A run that follows requests takes the general way through the simulator, which is slower, and ends the same. So the slowest
+//! are found first. The parts of a request sum to its response time exactly, and so do those of each phase and cause with its
+//! blame: where they did not, there is a defect, and no explanation.
+//!
+//! Leaves out: which operation held a bus or a link that others waited for, and victims beyond the first 256 of a collection.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use harmonia_array::{AgedState, Followed, Followup, Holder, OperationAccount, Step, What};
+use harmonia_metrics::rows::OPERATIONS;
+use harmonia_metrics::{Observer, Report};
+use harmonia_scenario::{Scenario, Variant};
+use harmonia_ssd::follow::{Collection, Met, PageAccount, Place, Why};
+use harmonia_types::{Completion, DeviceId, IoCause, Operation, Phase, RequestBlame, SimTime};
+use serde::Serialize;
+
+use crate::seeds::Job;
+use crate::{
+    Group, Observe, RunError, RunId, RunOptions, VERSION, age_or_load, bad_input, fits_in_memory, loads,
+    no_report,
+};
+
+/// The `schema` of every explanation.
+pub const SCHEMA: &str = "harmonia-explanation/1";
+/// Requests that can be explained at once. Unit: count.
+pub const MOST: usize = 1000;
+
+/// Which requests are explained.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// So many, the slowest first.
+    Slowest(usize),
+    /// This one.
+    Request(u64),
+    /// All that are measured, in order of their numbers; for tests.
+    All,
+}
+
+/// Requests and where their time went.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Version of Harmonia that ran.
+    pub version: String,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Root seed.
+    pub seed: u64,
+    /// Requests in the measured window. Unit: count.
+    pub measured: u64,
+    /// Those that were asked for.
+    pub requests: Vec<Explained>,
+}
+
+/// A request.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explained {
+    /// Its number in the load, counted from 0.
+    pub request: u64,
+    /// What it did.
+    pub operation: &'static str,
+    /// Its first byte.
+    pub offset: u64,
+    /// Unit: bytes.
+    pub length: u64,
+    /// In simulated time, as in `requests.parquet`. Unit: ns.
+    pub arrival_ns: u64,
+    /// Unit: ns.
+    pub finish_ns: u64,
+    /// Unit: ns.
+    pub response_ns: u64,
+    /// One after the other, from arrival to finish.
+    pub steps: Vec<ExplainedStep>,
+}
+
+/// An operation of a member that the request waited for, or a wait between operations.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExplainedStep {
+    /// When it began. Unit: ns.
+    pub from_ns: u64,
+    /// How long it took. Unit: ns.
+    pub ns: u64,
+    /// The member that the operation was for; absent of a wait in the array.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub member: Option<u16>,
+    /// The device in its place, where that is a spare.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<u16>,
+    /// The operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<MemberOperation>,
+    /// Where its time went; these sum to `ns`.
+    pub parts: Vec<ExplainedPart>,
+}
+
+/// An operation on a member.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MemberOperation {
+    /// What it does.
+    pub operation: &'static str,
+    /// On the member.
+    pub offset: u64,
+    /// Unit: bytes.
+    pub length: u64,
+    /// Phase of the request: `data`, `parity` or `reconstruct`.
+    pub phase: &'static str,
+    /// What it carries: `host`, `parity`, `log` or `background`.
+    pub carries: &'static str,
+    /// Its member did not do it, and something else was done in its place.
+    pub is_refused: bool,
+}
+
+/// Time that went to one thing at one place.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ExplainedPart {
+    /// The cause, by its name in blame.
+    pub cause: &'static str,
+    /// Unit: ns.
+    pub ns: u64,
+    /// What the request used or waited for: `die`, `bus`, `command`, `link`, `shared-link`, `write-cache`, `member`, `rows`,
+    /// `stripe-cache`, `log`, `bitmap`, `queue`, `earlier-writes` or `power`.
+    pub at: &'static str,
+    /// Where in the member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u32>,
+    /// Counted through the member.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub die: Option<u32>,
+    /// Counted in the die.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plane: Option<u32>,
+    /// Pages that the die served meanwhile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<ServedBefore>,
+    /// The collection that was waited for; absent where the die held writes back until its turn, programmed pages of another
+    /// die's victim, or collected too long ago.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub collection: Option<ExplainedCollection>,
+    /// Who held the rows: `host`, `upkeep` or `array`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<&'static str>,
+    /// The request that changed them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by_request: Option<u64>,
+}
+
+/// What a die served while a page waited for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ServedBefore {
+    /// Pages read. Unit: count.
+    pub reads: u32,
+    /// Pages programmed. Unit: count.
+    pub programs: u32,
+    /// Pages of rebuild, resync or scrub. Unit: count.
+    pub background: u32,
+}
+
+/// A collection of a die.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ExplainedCollection {
+    /// Why: `hard-threshold`, `soft-threshold`, `ordered`, `ordered-while-idle` or `turn`.
+    pub why: &'static str,
+    /// Who ordered it: `drive`, or the policy.
+    pub ordered_by: String,
+    /// The die whose free blocks ran low.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low_die: Option<u32>,
+    /// How many it had then. Unit: blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_blocks: Option<u32>,
+    /// Unit: ns.
+    pub wanted_ns: u64,
+    /// Unit: ns.
+    pub began_ns: u64,
+    /// Null if it went on when the request was served. Unit: ns.
+    pub ended_ns: Option<u64>,
+    /// Blocks that it collected in the time of the wait.
+    pub victims: Vec<ExplainedVictim>,
+}
+
+/// A block that was collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct ExplainedVictim {
+    /// When it was chosen. Unit: ns.
+    pub at_ns: u64,
+    /// In the die.
+    pub plane: u32,
+    /// In the allocation unit.
+    pub block: u32,
+    /// Live pages to be moved, counted in units of the mapping. Unit: count.
+    pub live: u32,
+}
+
+/// Explains requests of a scenario.
+///
+/// # Errors
+/// As [`run`](crate::run), if nothing is asked for, and if the request is not one of those that are measured.
+pub fn explain(
+    scenario: &Scenario,
+    asked: &Asked,
+    options: &RunOptions<'_>,
+) -> Result<(Explanation, Report), RunError> {
+    if let Asked::Slowest(count) = asked
+        && !(1..=MOST).contains(count)
+    {
+        return Err(bad_input(format!("{count} requests cannot be explained at once"), "1 to 1000"));
+    }
+    let run = Twice::new(scenario, options)?;
+    let first = Watching::for_slowest(match asked {
+        Asked::Slowest(count) => *count,
+        Asked::Request(_) | Asked::All => 0,
+    });
+    let whom = match asked {
+        Asked::Slowest(_) => {
+            let _ = run.once(&first)?;
+            Followed::Only(first.seen().slowest.iter().map(|completion| completion.id).collect())
+        }
+        Asked::Request(id) => Followed::Only(BTreeSet::from([*id])),
+        Asked::All => Followed::All,
+    };
+    let second = Watching::follow(whom);
+    let report = run.once(&second)?;
+    let Seen { followups, ids, measured, .. } = second.into_seen();
+    let (from, to) = ids.unwrap_or_default();
+    let mut followups: Vec<Followup> =
+        followups.into_iter().filter(|followup| (from..=to).contains(&followup.completion.id)).collect();
+    match asked {
+        Asked::Slowest(_) => {
+            let slowest = &first.seen().slowest;
+            let place = |followup: &Followup| slowest.iter().position(|one| *one == followup.completion);
+            followups.sort_by_key(place);
+            let same = followups.iter().map(|followup| followup.completion).eq(slowest.iter().copied());
+            if !same {
+                return Err(RunError::Internal("the second pass differs from the first".into()));
+            }
+        }
+        Asked::Request(id) if followups.is_empty() => {
+            return Err(bad_input(
+                format!("request {id} is not among the {measured} that are measured"),
+                &format!("{from} to {to}; requests before {from} belong to the warm-up"),
+            ));
+        }
+        Asked::Request(_) | Asked::All => followups.sort_by_key(|followup| followup.completion.id),
+    }
+    let names = Names::of(scenario);
+    let requests: Result<Vec<_>, _> = followups.iter().map(|followup| explained(followup, &names)).collect();
+    let explanation = Explanation {
+        schema: SCHEMA.to_owned(),
+        version: VERSION.to_owned(),
+        scenario: scenario.name.clone(),
+        seed: scenario.seed,
+        measured,
+        requests: requests?,
+    };
+    Ok((explanation, report))
+}
+
+/// A scenario whose array is aged once, to be run twice.
+struct Twice<'a> {
+    jobs: [Job; 1],
+    loads: Vec<std::sync::Arc<harmonia_workload::Load>>,
+    aged: AgedState,
+    options: &'a RunOptions<'a>,
+}
+
+impl<'a> Twice<'a> {
+    fn new(scenario: &Scenario, options: &'a RunOptions<'a>) -> Result<Self, RunError> {
+        let jobs = [Job::only(0, Variant { label: String::new(), scenario: scenario.clone() })];
+        let loads = loads(&jobs, options.cancel)?;
+        fits_in_memory(scenario, 2)?;
+        let (aged, _) = age_or_load(0, &jobs[0], options.threads, options)?;
+        Ok(Twice { jobs, loads, aged, options })
+    }
+
+    fn once(&self, observe: &Watching) -> Result<Report, RunError> {
+        let RunOptions { threads, checked, cancel, progress, cache, .. } = *self.options;
+        let options = RunOptions { threads, checked, cancel, progress, observe, cache };
+        let (jobs, loads) = (&self.jobs[..], &self.loads[..]);
+        let group = Group { jobs, loads, alike: &[0], threads, ageing_ns: 0, options: &options };
+        let reports = group.run(self.aged.clone())?;
+        reports.into_iter().next().map(|(_, report)| report).ok_or_else(no_report)
+    }
+}
+
+/// What is seen of a run.
+#[derive(Default)]
+struct Seen {
+    /// The slowest first.
+    slowest: Vec<Completion>,
+    followups: Vec<Followup>,
+    /// The first and the last id that was measured.
+    ids: Option<(u64, u64)>,
+    measured: u64,
+}
+
+/// Watches a run for its slowest requests, or follows some.
+struct Watching {
+    count: usize,
+    whom: Option<Followed>,
+    seen: Mutex<Seen>,
+}
+
+impl Watching {
+    fn for_slowest(count: usize) -> Self {
+        Watching { count, whom: None, seen: Mutex::default() }
+    }
+
+    fn follow(whom: Followed) -> Self {
+        Watching { count: 0, whom: Some(whom), seen: Mutex::default() }
+    }
+
+    fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn into_seen(self) -> Seen {
+        self.seen.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observe for Watching {
+    fn observer(&self, _: RunId) -> Option<Box<dyn Observer + '_>> {
+        Some(Box::new(Each(self)))
+    }
+
+    fn follows(&self, _: RunId) -> Option<Followed> {
+        self.whom.clone()
+    }
+
+    fn followed(&self, _: RunId, followups: Vec<Followup>) {
+        self.seen().followups.extend(followups);
+    }
+}
+
+struct Each<'a>(&'a Watching);
+
+impl Observer for Each<'_> {
+    fn begin(&mut self, _: SimTime, _: usize) {}
+
+    fn completion(&mut self, completion: &Completion) {
+        let mut seen = self.0.seen();
+        let Seen { slowest, ids, measured, .. } = &mut *seen;
+        *measured += 1;
+        let (first, last) = ids.unwrap_or((completion.id, completion.id));
+        *ids = Some((first.min(completion.id), last.max(completion.id)));
+        let rank = |one: &Completion| (std::cmp::Reverse(one.response()), one.id);
+        let place = slowest.partition_point(|one| rank(one) < rank(completion));
+        if place < self.0.count {
+            slowest.insert(place, *completion);
+            slowest.truncate(self.0.count);
+        }
+    }
+
+    fn gc_interval(&mut self, _: DeviceId, _: SimTime, _: SimTime) {}
+
+    fn end(&mut self, _: SimTime) {}
+}
+
+/// Policies that may order collections.
+struct Names {
+    coordination: String,
+    /// By device.
+    concurrency: Vec<String>,
+}
+
+impl Names {
+    fn of(scenario: &Scenario) -> Self {
+        let array = &scenario.array;
+        let devices = array.members.iter().chain(&array.faults.spares).chain(&array.faults.journal);
+        Names {
+            coordination: array.coordination.policy.clone(),
+            concurrency: devices.map(|device| device.ssd.gc.concurrency.policy.clone()).collect(),
+        }
+    }
+}
+
+/// A request, with every nanosecond of its response.
+fn explained(followup: &Followup, names: &Names) -> Result<Explained, RunError> {
+    let Followup { completion, steps } = followup;
+    let mut blame = RequestBlame::NONE;
+    steps.iter().for_each(|step| blame.add(&step.blame()));
+    let begin = steps.iter().map(|step| step.from).chain([completion.finish]);
+    let until = [completion.arrival].into_iter().chain(steps.iter().map(|step| step.until));
+    let steps: Vec<ExplainedStep> = steps.iter().map(|step| explained_step(step, names)).collect();
+    let adds_up = |step: &ExplainedStep| step.parts.iter().map(|part| part.ns).sum::<u64>() == step.ns;
+    if blame != completion.blame || !begin.eq(until) || !steps.iter().all(adds_up) {
+        return Err(RunError::Internal(format!(
+            "request {} waited for something that nothing explains: {completion:?}, {followup:?}",
+            completion.id
+        )));
+    }
+    Ok(Explained {
+        request: completion.id,
+        operation: operation(completion.operation),
+        offset: completion.offset,
+        length: completion.length,
+        arrival_ns: completion.arrival.as_ns(),
+        finish_ns: completion.finish.as_ns(),
+        response_ns: completion.response().as_ns(),
+        steps,
+    })
+}
+
+fn operation(operation: Operation) -> &'static str {
+    OPERATIONS[match operation {
+        Operation::Read => 0,
+        Operation::Write => 1,
+        Operation::Trim => 2,
+        Operation::Flush => 3,
+    }]
+}
+
+fn explained_step(step: &Step, names: &Names) -> ExplainedStep {
+    let ns = (step.until - step.from).as_ns();
+    let wait = |cause, at| ExplainedPart { cause, ns, at, ..ExplainedPart::default() };
+    let mut told = ExplainedStep {
+        from_ns: step.from.as_ns(),
+        ns,
+        member: None,
+        device: None,
+        operation: None,
+        parts: Vec::new(),
+    };
+    let part = match &step.what {
+        What::Restart => wait("restart", "power"),
+        What::EarlierWrites => wait("queue_host", "earlier-writes"),
+        What::Rows(holder) => {
+            let (held_by, held_by_request) = match *holder {
+                Holder::Host(request) => ("host", request),
+                Holder::Upkeep => ("upkeep", None),
+                Holder::Array => ("array", None),
+            };
+            ExplainedPart { held_by: Some(held_by), held_by_request, ..wait("stripe_wait", "rows") }
+        }
+        What::Entries => wait("stripe_wait", "stripe-cache"),
+        What::Log => wait("log_wait", "log"),
+        What::Bitmap => wait("log_wait", "bitmap"),
+        What::Depth(member) => {
+            told.member = Some(member.0);
+            wait("depth_wait", "queue")
+        }
+        What::Reserved(member, _) => {
+            told.member = Some(member.0);
+            wait("queue_gc", "member")
+        }
+        What::Late(member, collects) => {
+            told.member = Some(member.0);
+            wait(if *collects { "queue_gc" } else { "queue_host" }, "member")
+        }
+        What::Operation(account) => {
+            told.member = Some(account.member.0);
+            told.device = Some(account.device.0).filter(|device| *device != account.member.0);
+            told.operation = Some(member_operation(account));
+            told.parts = parts(account, names);
+            return told;
+        }
+    };
+    told.parts = vec![part];
+    told
+}
+
+fn member_operation(account: &OperationAccount) -> MemberOperation {
+    MemberOperation {
+        operation: operation(account.operation),
+        offset: account.offset,
+        length: account.length,
+        phase: match account.phase {
+            Phase::Data => "data",
+            Phase::Parity => "parity",
+            Phase::Reconstruct => "reconstruct",
+        },
+        carries: match account.cause {
+            IoCause::Host | IoCause::Gc | IoCause::Metadata => "host",
+            IoCause::Parity => "parity",
+            IoCause::Log => "log",
+            IoCause::Background => "background",
+        },
+        is_refused: account.is_refused,
+    }
+}
+
+/// The parts of an operation, in about the order in which they come, without those that took no time.
+fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
+    let (blame, none) = (&account.blame, PageAccount::default());
+    let (page, place) = account.page.as_ref().map_or((&none, None), |page| (page, page.place));
+    let at = |cause, ns, at| {
+        let Place { channel, die, plane } = place.unwrap_or(Place { channel: 0, die: 0, plane: None });
+        let is_inside = place.is_some() && matches!(at, "die" | "bus" | "command");
+        let (channel, die, plane) = match is_inside {
+            true => (Some(channel), Some(die), plane),
+            false => (None, None, None),
+        };
+        ExplainedPart { cause, ns, at, channel, die, plane, ..ExplainedPart::default() }
+    };
+    let inside = |at| if place.is_some() { at } else { "member" };
+    let is_on_flash = place.is_some_and(|place| place.plane.is_some());
+    let own_link = if account.page.is_some() { page.blame.link } else { blame.link };
+    let before = Some(page.before)
+        .filter(|before| before.reads + before.programs + before.background > 0)
+        .map(|before| ServedBefore {
+            reads: before.reads,
+            programs: before.programs,
+            background: before.background,
+        });
+    let for_host = page.host_on_bus + page.host_in_command;
+    let host = ExplainedPart { before, ..at("queue_host", blame.queue_host - for_host, inside("die")) };
+    let of_die = |met: &Met| ExplainedPart {
+        collection: met
+            .collection
+            .as_ref()
+            .map(|collection| explained_collection(collection, account, names)),
+        ..at("queue_gc", met.ns, "die")
+    };
+    let known: u64 = page.collections.iter().map(|met| met.ns).sum();
+    let rest = blame.queue_gc.saturating_sub(known + page.gc_on_bus + page.gc_in_command);
+    let mut all = vec![
+        at("link", own_link, "link"),
+        at("link", blame.link - own_link, "shared-link"),
+        at("cache_wait", blame.cache_wait, "write-cache"),
+        host,
+        at("queue_rebuild", blame.queue_rebuild, inside("die")),
+    ];
+    all.extend(page.collections.iter().map(of_die));
+    all.extend([
+        at("queue_gc", rest, "member"),
+        at("queue_gc", page.gc_on_bus, "bus"),
+        at("queue_gc", page.gc_in_command, "command"),
+        at("queue_host", page.host_on_bus, "bus"),
+        at("queue_host", page.host_in_command, "command"),
+        at("transfer", blame.transfer, inside("bus")),
+        // A write cache answers before any die does.
+        at("service", blame.service, if is_on_flash { "die" } else { "write-cache" }),
+    ]);
+    all.retain(|part| part.ns > 0);
+    all
+}
+
+fn explained_collection(
+    collection: &Collection,
+    account: &OperationAccount,
+    names: &Names,
+) -> ExplainedCollection {
+    let drive = || "drive".to_owned();
+    let turns = || names.concurrency.get(account.device.index()).cloned().unwrap_or_else(drive);
+    let (why, ordered_by, low) = match collection.why {
+        Why::Threshold { die, free, is_hard: true } => ("hard-threshold", drive(), Some((die, free))),
+        Why::Threshold { die, free, is_hard: false } => ("soft-threshold", drive(), Some((die, free))),
+        Why::Ordered => ("ordered", names.coordination.clone(), None),
+        Why::OrderedIdle => ("ordered-while-idle", names.coordination.clone(), None),
+        Why::Turn => ("turn", turns(), None),
+    };
+    ExplainedCollection {
+        why,
+        ordered_by,
+        low_die: low.map(|low| low.0),
+        free_blocks: low.map(|low| low.1),
+        wanted_ns: collection.wanted.as_ns(),
+        began_ns: collection.began.as_ns(),
+        ended_ns: collection.ended.map(SimTime::as_ns),
+        victims: collection
+            .victims
+            .iter()
+            .map(|victim| ExplainedVictim {
+                at_ns: victim.at.as_ns(),
+                plane: victim.plane,
+                block: victim.block,
+                live: victim.live,
+            })
+            .collect(),
+    }
+}

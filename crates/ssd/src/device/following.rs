@@ -1,0 +1,116 @@
+//! What becomes of pages, told to a probe that follows them; for any other nothing here is compiled.
+//!
+//! Everything is told before it counts: what is known of a page right before the page is done or refused.
+
+use harmonia_types::{Blame, SimTime};
+
+use super::Device;
+use super::account::Share;
+use super::owner::Owner;
+use super::queue::{OpKind, PageOp};
+use crate::block::BlockId;
+use crate::die::command::Activity;
+use crate::follow::{PageAccount, Place, VictimTaken, Why, Work};
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// A die is to collect from now on.
+    #[inline]
+    pub(super) fn follow_demand(&mut self, die: u32, why: Why, now: SimTime) {
+        if let Some(follower) = self.probe.follower() {
+            follower.wants(die, why, now);
+        }
+    }
+
+    /// A die collects a block, whose live pages have yet to move.
+    #[inline]
+    pub(super) fn follow_victim(&mut self, die: u32, unit: u32, block: BlockId, now: SimTime) {
+        if let Some(follower) = self.probe.follower() {
+            let live = self.ftl.blocks(unit).closed_valid(block).unwrap_or_default();
+            let plane = self.ftl.plane_of(unit, block.0);
+            follower.takes(die, VictimTaken { at: now, plane, block: block.0, live });
+        }
+    }
+
+    /// A host operation of a die is done: where it was, and what it waited for.
+    #[cold]
+    pub(super) fn follow_op(&mut self, die: u32, op: &PageOp, share: &Share, blame: &Blame, now: SimTime) {
+        let command = &self.dies[die as usize].command;
+        let (ready, start) = (op.ready, command.start);
+        let (bus_host, bus_gc) = (command.bus_wait_host.0, command.bus_wait_gc.0);
+        let token = match op.owner.get() {
+            Owner::Host(sub) => Some(self.subs[sub].token),
+            Owner::Cache(_) => None,
+        };
+        let is_background = self.is_background(op.owner);
+        let account = self.waited_for(die, (ready, start), blame);
+        let on_die: u64 = account.collections.iter().map(|met| met.ns).sum();
+        let background = self.background_between(die, ready, start).0;
+        let for_host = (start.saturating_since(ready).0).saturating_sub(on_die + background);
+        let inside = blame.queue_host.saturating_sub(for_host);
+        let host_on_bus = inside.min(bus_host);
+        let touched = token.and_then(|token| self.probe.follower()?.place_of(token, op.page));
+        let plane = touched.map(|(unit, page)| self.ftl.plane_of(unit, page.0 >> self.rules.shape.page_bits));
+        let account = PageAccount {
+            place: account.place.map(|place| Place { plane, ..place }),
+            gc_on_bus: bus_gc,
+            gc_in_command: share.gc_ahead.0,
+            host_on_bus,
+            host_in_command: inside - host_on_bus,
+            ..account
+        };
+        let Some(follower) = self.probe.follower() else { return };
+        let work = match op.kind {
+            _ if is_background => Work::Background,
+            OpKind::Read => Work::Read,
+            OpKind::Write | OpKind::PartialWrite | OpKind::Trim => Work::Program,
+        };
+        if op.kind != OpKind::Trim {
+            follower.serves(die, work, now);
+        }
+        if token.is_some() {
+            follower.says_of_next(account);
+        }
+    }
+
+    /// An operation leaves the queue of a die without having been served.
+    #[cold]
+    pub(super) fn follow_refused(&mut self, die: u32, (ready, now): (SimTime, SimTime), blame: &Blame) {
+        let account = self.waited_for(die, (ready, now), blame);
+        if let Some(follower) = self.probe.follower() {
+            follower.says_of_next(account);
+        }
+    }
+
+    /// The page in a slot of the write cache is on flash: who waits for the slot has waited since `since` for its die.
+    #[cold]
+    pub(super) fn follow_slot(&mut self, die: u32, slot: u32, since: SimTime, share: &Share) {
+        let command = &self.dies[die as usize].command;
+        let (start, gc_on_bus) = (command.start, command.bus_wait_gc.0);
+        let account = self.waited_for(die, (since.min(start), start), &Blame::NONE);
+        let account = PageAccount { gc_on_bus, gc_in_command: share.gc_ahead.0, ..account };
+        if let Some(follower) = self.probe.follower() {
+            follower.frees_slot(slot, account);
+        }
+    }
+
+    /// What an operation waited for at a die: its collections, and what else it served.
+    fn waited_for(&mut self, die: u32, (from, until): (SimTime, SimTime), blame: &Blame) -> PageAccount {
+        let slot = &self.dies[die as usize];
+        let runs = slot.runs_collection() && slot.activity != Activity::Suspending;
+        let since = if runs { slot.command_began } else { slot.held_since };
+        let running = Some((since, until)).filter(|_| since < until);
+        let logged = slot.collected_since(from).chain(running);
+        let met = logged.map(|(begin, end)| (begin.max(from), end.min(until)));
+        let collected: Vec<(SimTime, SimTime)> = met.filter(|(begin, end)| begin < end).collect();
+        let channel = self.rules.channel_of(die) as u32;
+        let Some(follower) = self.probe.follower() else { return PageAccount::default() };
+        PageAccount {
+            blame: *blame,
+            place: Some(Place { channel, die, plane: None }),
+            before: follower.served_between(die, from, until),
+            collections: follower.met(die, &collected),
+            ..PageAccount::default()
+        }
+    }
+}

@@ -1,0 +1,458 @@
+//! What becomes of pages inside one device, for whoever explains single requests: where a page was served, what stood before
+//! it, and which collections kept it waiting.
+//!
+//! ```text
+//! die          [ host ][   collection: why, victims   ][ host ][ the page itself ]
+//! page   ready |-- before --|-------- collections --------|-- before --|start       finish
+//! ```
+//!
+//! The device tells a [`Follower`] what happens, at the moment when it happens, and the follower puts it together when a page is
+//! done. It remembers the last collections of each die at all times. Pages are remembered only while its [`Switch`] is on.
+//!
+//! What a page's time went to is the device's own account, [`Blame`]. The follower says where. A wait for collection that lies
+//! further back than it remembers is told without the collection.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use harmonia_types::{Blame, Ppn, SimDuration, SimTime};
+
+/// Collections remembered of a die. Unit: count.
+const COLLECTIONS: usize = 128;
+/// Operations remembered of a die. Unit: count.
+const OPERATIONS: usize = 4096;
+/// Victims remembered of a collection. Unit: count.
+const VICTIMS: usize = 256;
+
+/// Turns the followers of all devices on and off.
+#[derive(Debug, Clone, Default)]
+pub struct Switch(Arc<AtomicBool>);
+
+impl Switch {
+    /// Pages are remembered from now on, or not.
+    pub fn set(&self, is_on: bool) {
+        self.0.store(is_on, Ordering::Relaxed);
+    }
+
+    fn is_on(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a die began to collect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// An allocation unit of `die` was down to so many free blocks: at the hard threshold, or above it at the level where this
+    /// drive begins.
+    Threshold {
+        /// The die that ran low.
+        die: u32,
+        /// The fewest free blocks of its units.
+        free: u32,
+        /// Whether that was at or below the hard threshold.
+        is_hard: bool,
+    },
+    /// Somebody outside the device ordered it.
+    Ordered,
+    /// The same, for as long as the host is idle.
+    OrderedIdle,
+    /// The policy that limits how many channels collect gave the die a turn.
+    Turn,
+}
+
+/// A block that was collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VictimTaken {
+    /// When it was chosen.
+    pub at: SimTime,
+    /// Its plane in the die.
+    pub plane: u32,
+    /// Its number in the allocation unit.
+    pub block: u32,
+    /// Its live mapping units then.
+    pub live: u32,
+}
+
+/// One collection of a die, from its first victim to its last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collection {
+    /// When it was asked for.
+    pub wanted: SimTime,
+    /// When it began.
+    pub began: SimTime,
+    /// When it ended; `None` if it goes on.
+    pub ended: Option<SimTime>,
+    /// Why it was asked for.
+    pub why: Why,
+    /// The first of its victims.
+    pub victims: Vec<VictimTaken>,
+}
+
+/// A collection that a page waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Met {
+    /// How long the page waited for it on the die. Unit: ns.
+    pub ns: u64,
+    /// Which one, with the victims that were under way meanwhile; `None` if the die programmed pages of another die's victim,
+    /// held writes back until its turn, or if it is too long ago.
+    pub collection: Option<Collection>,
+}
+
+/// Where a page was served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its channel, and so its bus.
+    pub channel: u32,
+    /// Its die, counted through the device.
+    pub die: u32,
+    /// Its plane in the die; `None` if it was refused before it came to one.
+    pub plane: Option<u32>,
+}
+
+/// What a die served while a page waited for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Before {
+    /// Pages read for the host or the array.
+    pub reads: u32,
+    /// Pages programmed for them.
+    pub programs: u32,
+    /// Pages of the array's background work.
+    pub background: u32,
+}
+
+/// What a die did for somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    Read,
+    Program,
+    Background,
+}
+
+/// Where the time of one page went inside the device, and on what.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageAccount {
+    /// By resource.
+    pub blame: Blame,
+    /// `None` if it did not get to a die.
+    pub place: Option<Place>,
+    /// Of the waiting for the host, what was for the bus. Unit: ns.
+    pub host_on_bus: u64,
+    /// What was inside the command that the page was part of; the rest was for the die. Unit: ns.
+    pub host_in_command: u64,
+    /// Of the waiting for collection, what was for the bus. Unit: ns.
+    pub gc_on_bus: u64,
+    /// What was for pages of collection in the same command; the rest was for the die. Unit: ns.
+    pub gc_in_command: u64,
+    /// What the die served meanwhile.
+    pub before: Before,
+    /// Collections of the die that it waited for.
+    pub collections: Vec<Met>,
+}
+
+/// What a follower knows of a die.
+#[derive(Debug, Clone, Default)]
+struct Diary {
+    /// Of a collection that has not begun.
+    wanted: Option<(SimTime, Why)>,
+    /// The latest comes last, and may be under way.
+    collections: VecDeque<Collection>,
+    /// When operations ended.
+    served: VecDeque<(SimTime, Work)>,
+}
+
+/// Follows the pages of one device.
+#[derive(Debug, Clone)]
+pub struct Follower {
+    switch: Switch,
+    dies: Vec<Diary>,
+    /// By token: the page that was done last so far, and when; ties go to the lowest.
+    done: BTreeMap<u64, (SimTime, u32, PageAccount)>,
+    /// By token and time.
+    refused: BTreeMap<(u64, SimTime), PageAccount>,
+    /// By token and page: where it was read or programmed.
+    places: BTreeMap<(u64, u32), (u32, Ppn)>,
+    /// By slot of the write cache: whom those who waited for it waited for.
+    slots: BTreeMap<u32, PageAccount>,
+    /// Of the page that is about to be done.
+    next: Option<PageAccount>,
+}
+
+impl Follower {
+    /// Of a device with so many dies.
+    pub fn new(dies: u32, switch: &Switch) -> Self {
+        Follower {
+            switch: switch.clone(),
+            dies: vec![Diary::default(); dies as usize],
+            done: BTreeMap::new(),
+            refused: BTreeMap::new(),
+            places: BTreeMap::new(),
+            slots: BTreeMap::new(),
+            next: None,
+        }
+    }
+
+    /// What is known of the operation with this token: of its page that was done last.
+    pub fn page_done(&self, token: u64) -> Option<&PageAccount> {
+        self.done.get(&token).map(|(.., account)| account)
+    }
+
+    /// What is known of pages of it that were refused at a time.
+    pub fn page_refused(&self, token: u64, at: SimTime) -> Option<&PageAccount> {
+        self.refused.get(&(token, at))
+    }
+
+    /// A page of an operation is read or programmed at a place of a unit.
+    pub fn touches(&mut self, token: u64, page: u32, unit: u32, place: Ppn) {
+        if self.switch.is_on() {
+            self.places.insert((token, page), (unit, place));
+        }
+    }
+
+    pub(crate) fn place_of(&mut self, token: u64, page: u32) -> Option<(u32, Ppn)> {
+        self.places.remove(&(token, page))
+    }
+
+    /// A die is to collect, and did not have to before.
+    pub(crate) fn wants(&mut self, die: u32, why: Why, now: SimTime) {
+        self.dies[die as usize].wanted = Some((now, why));
+    }
+
+    /// What is left of the collection of a die that has ended waits for another turn.
+    pub(crate) fn goes_on_later(&mut self, die: u32, now: SimTime) {
+        let diary = &mut self.dies[die as usize];
+        diary.wanted = diary.collections.back().map(|last| (now, last.why));
+    }
+
+    pub(crate) fn begins(&mut self, die: u32, now: SimTime) {
+        let diary = &mut self.dies[die as usize];
+        // One that is a single command has chosen its victims before it begins.
+        if diary.collections.back().is_some_and(|last| last.ended.is_none()) {
+            return;
+        }
+        let (wanted, why) = diary.wanted.take().unwrap_or((now, Why::Ordered));
+        if diary.collections.len() == COLLECTIONS {
+            diary.collections.pop_front();
+        }
+        diary.collections.push_back(Collection { wanted, began: now, ended: None, why, victims: Vec::new() });
+    }
+
+    pub(crate) fn takes(&mut self, die: u32, victim: VictimTaken) {
+        self.begins(die, victim.at);
+        let last = self.dies[die as usize].collections.back_mut();
+        if let Some(last) = last.filter(|last| last.victims.len() < VICTIMS) {
+            last.victims.push(victim);
+        }
+    }
+
+    pub(crate) fn ends(&mut self, die: u32, now: SimTime) {
+        if let Some(last) = self.dies[die as usize].collections.back_mut() {
+            last.ended.get_or_insert(now);
+        }
+    }
+
+    /// A die has served somebody.
+    pub(crate) fn serves(&mut self, die: u32, work: Work, now: SimTime) {
+        if self.switch.is_on() {
+            let served = &mut self.dies[die as usize].served;
+            if served.len() == OPERATIONS {
+                served.pop_front();
+            }
+            served.push_back((now, work));
+        }
+    }
+
+    /// What a die served after `from`, and no later than `until`.
+    pub(crate) fn served_between(&self, die: u32, from: SimTime, until: SimTime) -> Before {
+        let mut before = Before::default();
+        let served = self.dies[die as usize].served.iter();
+        for (_, work) in served.filter(|(at, _)| from < *at && *at <= until) {
+            match work {
+                Work::Read => before.reads += 1,
+                Work::Program => before.programs += 1,
+                Work::Background => before.background += 1,
+            }
+        }
+        before
+    }
+
+    /// The collections of a die in these times, in which it collected.
+    pub(crate) fn met(&self, die: u32, collected: &[(SimTime, SimTime)]) -> Vec<Met> {
+        let all = &self.dies[die as usize].collections;
+        let overlap = |collection: &Collection| {
+            let ended = collection.ended.unwrap_or(SimTime::NEVER);
+            let each = collected
+                .iter()
+                .map(|&(from, until)| until.min(ended).saturating_since(from.max(collection.began)).as_ns());
+            each.sum::<u64>()
+        };
+        let first = collected.iter().map(|times| times.0).min().unwrap_or_default();
+        let last = collected.iter().map(|times| times.1).max().unwrap_or_default();
+        let known = all.iter().map(|collection| (overlap(collection), collection)).filter(|(ns, _)| *ns > 0);
+        let mut met: Vec<Met> = known
+            .map(|(ns, collection)| Met { ns, collection: Some(collection.between(first, last)) })
+            .collect();
+        let in_all: u64 = collected.iter().map(|&(from, until)| (until - from).as_ns()).sum();
+        let unknown = in_all - met.iter().map(|met| met.ns).sum::<u64>();
+        if unknown > 0 {
+            met.push(Met { ns: unknown, collection: None });
+        }
+        met
+    }
+
+    /// Says more of the page that is done or refused next.
+    pub(crate) fn says_of_next(&mut self, account: PageAccount) {
+        self.next = self.switch.is_on().then_some(account);
+    }
+
+    /// The slot of a page in the write cache is free; whoever waits for it waited for that page.
+    pub(crate) fn frees_slot(&mut self, slot: u32, account: PageAccount) {
+        if self.switch.is_on() {
+            self.slots.insert(slot, account);
+        }
+    }
+
+    /// The page that is done next got this slot, and waited so long for a die that collected.
+    pub(crate) fn gets_slot(&mut self, slot: u32, blame: &Blame) {
+        let Some(mut account) = self.slots.get(&slot).cloned() else { return };
+        account.blame = *blame;
+        // It may have come after a part of that collection.
+        let mut left = blame.queue_gc;
+        for part in [&mut account.gc_in_command, &mut account.gc_on_bus] {
+            *part = left.min(*part);
+            left -= *part;
+        }
+        for met in account.collections.iter_mut().rev() {
+            met.ns = left.min(met.ns);
+            left -= met.ns;
+        }
+        account.collections.retain(|met| met.ns > 0);
+        if left == 0 {
+            self.says_of_next(account);
+        }
+    }
+
+    fn take_next(&mut self, blame: &Blame) -> PageAccount {
+        let told = self.next.take().filter(|account| account.blame == *blame);
+        told.unwrap_or_else(|| PageAccount { blame: *blame, ..PageAccount::default() })
+    }
+
+    /// A page of an operation is done.
+    pub(crate) fn is_done(&mut self, token: u64, page: u32, finish: SimTime, blame: &Blame) {
+        let account = self.take_next(blame);
+        if !self.switch.is_on() {
+            self.done.clear();
+            self.refused.clear();
+            self.places.clear();
+            return;
+        }
+        let is_last = |(last, of, _): &(SimTime, u32, PageAccount)| (finish, *of) > (*last, page);
+        if self.done.get(&token).is_none_or(is_last) {
+            self.done.insert(token, (finish, page, account));
+        }
+    }
+
+    /// A page of an operation is refused.
+    pub(crate) fn is_refused(&mut self, token: u64, at: SimTime, blame: &Blame) {
+        let account = self.take_next(blame);
+        if self.switch.is_on() {
+            self.refused.entry((token, at)).or_insert(account);
+        }
+    }
+}
+
+impl Collection {
+    /// With the victims that were under way at some moment between these two.
+    fn between(&self, first: SimTime, last: SimTime) -> Collection {
+        let until = self.victims.iter().skip(1).map(|next| next.at).chain([SimTime::NEVER]);
+        let victims = self.victims.iter().zip(until);
+        // Those of one command are chosen together.
+        let is_at_once = self.victims.last().is_some_and(|victim| victim.at == self.began);
+        let is_met =
+            |(victim, until): &(&VictimTaken, SimTime)| is_at_once || (victim.at < last && first < *until);
+        let victims = victims.filter(is_met).map(|(victim, _)| *victim).collect();
+        Collection { victims, ..*self }
+    }
+
+    /// How long it took, if it has ended.
+    pub fn length(&self) -> Option<SimDuration> {
+        self.ended.map(|ended| ended - self.began)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn follower() -> (Follower, Switch) {
+        let switch = Switch::default();
+        switch.set(true);
+        (Follower::new(2, &switch), switch)
+    }
+
+    fn victim(at: u64, block: u32) -> VictimTaken {
+        VictimTaken { at: SimTime(at), plane: 0, block, live: 3 }
+    }
+
+    /// A die that collects from 10 to 50 and from 50 to 70, victim by victim.
+    fn collecting() -> Follower {
+        let (mut follower, _) = follower();
+        follower.wants(1, Why::Threshold { die: 1, free: 2, is_hard: true }, SimTime(9));
+        follower.begins(1, SimTime(10));
+        follower.takes(1, victim(10, 7));
+        follower.takes(1, victim(30, 8));
+        follower.ends(1, SimTime(50));
+        follower.wants(1, Why::OrderedIdle, SimTime(40));
+        follower.begins(1, SimTime(50));
+        follower.takes(1, victim(50, 9));
+        follower
+    }
+
+    fn told(met: &[Met]) -> Vec<(u64, Option<Vec<u32>>)> {
+        let blocks = |collection: &Collection| collection.victims.iter().map(|victim| victim.block).collect();
+        met.iter().map(|met| (met.ns, met.collection.as_ref().map(blocks))).collect()
+    }
+
+    #[test]
+    fn a_wait_is_split_by_collection_and_names_the_victims_of_its_time() {
+        let follower = collecting();
+        let met = follower.met(1, &[(SimTime(35), SimTime(70))]);
+        assert_eq!(told(&met), [(15, Some(vec![8])), (20, Some(vec![9]))]);
+        let reasons: Vec<Why> = met.iter().flat_map(|met| met.collection.as_ref()).map(|of| of.why).collect();
+        assert_eq!(reasons, [Why::Threshold { die: 1, free: 2, is_hard: true }, Why::OrderedIdle]);
+        let earlier = follower.met(1, &[(SimTime(4), SimTime(12))]);
+        assert_eq!(
+            told(&earlier),
+            [(2, Some(vec![7])), (6, None)],
+            "before the collection it was something else"
+        );
+    }
+
+    #[test]
+    fn the_page_that_is_done_last_tells_for_its_operation() {
+        let (mut follower, switch) = follower();
+        let blame = |service| Blame { service, ..Blame::NONE };
+        let on = |die| {
+            let place = Some(Place { channel: 0, die, plane: Some(0) });
+            PageAccount { blame: blame(u64::from(die)), place, ..PageAccount::default() }
+        };
+        for (page, die, finish) in [(2, 1, 40), (1, 0, 40), (0, 1, 39)] {
+            follower.says_of_next(on(die));
+            follower.is_done(5, page, SimTime(finish), &blame(u64::from(die)));
+        }
+        assert_eq!(follower.page_done(5), Some(&on(0)), "of two at one moment the lower page");
+        switch.set(false);
+        follower.is_done(6, 0, SimTime(50), &blame(1));
+        assert_eq!((follower.page_done(5), follower.page_done(6)), (None, None));
+    }
+
+    #[test]
+    fn what_a_die_served_counts_from_ready_to_start() {
+        let (mut follower, _) = follower();
+        for (at, work) in [(10, Work::Read), (11, Work::Program), (20, Work::Program), (21, Work::Read)] {
+            follower.serves(0, work, SimTime(at));
+        }
+        let before = follower.served_between(0, SimTime(10), SimTime(20));
+        assert_eq!(before, Before { reads: 0, programs: 2, background: 0 });
+    }
+}

@@ -1,0 +1,230 @@
+//! Where the time of single requests went: a block of lines for each, the answer first.
+
+use harmonia_run::explain::{
+    Explained, ExplainedCollection, ExplainedPart, ExplainedStep, Explanation, MemberOperation, ServedBefore,
+};
+
+use crate::numbers::{bytes, count, duration, percent};
+use crate::{Style, wrapped};
+
+/// Lines of a request that tell of a part; what took less time is told together.
+const LINES: usize = 7;
+/// Collections told of a part, and victims of a collection.
+const COLLECTIONS: usize = 2;
+const VICTIMS: usize = 3;
+/// Columns before the text of a part.
+const INDENT: usize = 20;
+
+/// Requests and where their time went.
+pub fn explained(of: &Explanation, style: Style) -> String {
+    let requests = of.requests.iter().map(|request| block(request, style));
+    let heading = format!(
+        "{}, seed {}: {} of {} measured requests\n",
+        of.scenario,
+        of.seed,
+        count(of.requests.len() as u64),
+        count(of.measured)
+    );
+    std::iter::once(heading).chain(requests).collect::<Vec<_>>().join("\n")
+}
+
+/// Time that went to the same thing at the same place.
+struct Line<'a> {
+    ns: u64,
+    text: String,
+    collections: Vec<(u64, &'a ExplainedCollection)>,
+}
+
+fn block(of: &Explained, style: Style) -> String {
+    let mut lines = lines(of);
+    let most = lines.iter().max_by_key(|line| line.ns).map(|line| (line.ns, line.text.clone()));
+    let what = match of.operation {
+        "flush" => "flush".to_owned(),
+        operation => format!("{operation} of {} at {}", bytes(of.length), bytes(of.offset)),
+    };
+    let mut text = format!(
+        "Request {} ({what}, arrived at {:.6} s) took {}",
+        count(of.request),
+        of.arrival_ns as f64 / 1e9,
+        duration(of.response_ns)
+    );
+    if let Some((ns, most)) = most {
+        text.push_str(&format!(": {} {most}", duration(ns)));
+    }
+    text.push('.');
+    let mut told = wrapped(&text, style.columns);
+    let mut longest: Vec<u64> = lines.iter().map(|line| line.ns).collect();
+    longest.sort_unstable_by(|a, b| b.cmp(a));
+    let least = longest.get(LINES - 1).map_or(0, |ns| ns + 1).max(of.response_ns / 100);
+    if lines.iter().filter(|line| line.ns < least).count() > 1 {
+        let (shown, others): (Vec<Line<'_>>, Vec<Line<'_>>) =
+            lines.into_iter().partition(|line| line.ns >= least);
+        let rest = Line {
+            ns: others.iter().map(|line| line.ns).sum(),
+            text: format!("{} shorter parts, which --json tells", others.len()),
+            collections: Vec::new(),
+        };
+        lines = shown;
+        lines.push(rest);
+    }
+    for line in &lines {
+        let share = percent(line.ns as f64 / of.response_ns.max(1) as f64);
+        told.push_str(&format!("{:>11} {share:>6}  {}", duration(line.ns), indented(&line.text, style)));
+        for (ns, collection) in line.collections.iter().take(COLLECTIONS) {
+            let text = collected(*ns, collection, line.collections.len() > 1);
+            told.push_str(&format!("{:INDENT$}{}", "", indented(&text, style)));
+        }
+        let others = line.collections.len().saturating_sub(COLLECTIONS);
+        if others > 0 {
+            told.push_str(&format!("{:INDENT$}and {others} more collections\n", ""));
+        }
+    }
+    told
+}
+
+/// A text whose further lines stand below its first one.
+fn indented(text: &str, style: Style) -> String {
+    let lines = wrapped(text, style.columns.saturating_sub(INDENT).max(40));
+    let indent = " ".repeat(INDENT);
+    lines.trim_end().split('\n').collect::<Vec<_>>().join(&format!("\n{indent}")) + "\n"
+}
+
+/// The parts in their order, those that follow one another at the same place together.
+fn lines(of: &Explained) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    for step in &of.steps {
+        for part in &step.parts {
+            let text = words(step, part);
+            let same = lines.iter_mut().find(|line| line.text == text);
+            let collection = part.collection.as_ref().map(|collection| (part.ns, collection));
+            match same {
+                Some(line) => {
+                    line.ns += part.ns;
+                    line.collections.extend(collection);
+                }
+                None => lines.push(Line { ns: part.ns, text, collections: collection.into_iter().collect() }),
+            }
+        }
+    }
+    for line in &mut lines {
+        line.collections.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
+    }
+    lines
+}
+
+/// What a part is, and where.
+fn words(step: &ExplainedStep, part: &ExplainedPart) -> String {
+    let ssd = match (step.member, step.device) {
+        (Some(member), Some(device)) => format!("SSD {member} (device {device})"),
+        (Some(member), None) => format!("SSD {member}"),
+        (None, _) => "the array".to_owned(),
+    };
+    let place = match (part.die, part.plane) {
+        (Some(die), Some(plane)) => format!("{ssd}, die {die}, plane {plane}"),
+        (Some(die), None) => format!("{ssd}, die {die}"),
+        (None, _) => ssd.clone(),
+    };
+    let die = part.die.map_or_else(|| ssd.clone(), |die| format!("{ssd}, die {die}"));
+    let bus = part.channel.map_or_else(|| ssd.clone(), |channel| format!("{ssd}, channel {channel}"));
+    let role = step.operation.as_ref().map(role).unwrap_or_default();
+    let waiting = |what: &str| format!("waiting for {what}{role}");
+    match (part.cause, part.at) {
+        ("service", "die") => format!("{} on {place}{role}", flash(step.operation.as_ref())),
+        ("service", _) => format!("answered by the write cache of {ssd}{role}"),
+        ("transfer", _) => format!("page transfers on {bus}{role}"),
+        ("queue_host", "die") => waiting(&format!("host operations on {die}{}", behind(part.before))),
+        ("queue_host", "bus") => waiting(&format!("the bus of {bus}, in use by the host")),
+        ("queue_host", "command") => waiting(&format!("other pages of its command on {die}")),
+        ("queue_host", "earlier-writes") => "waiting for writes acknowledged before this flush".to_owned(),
+        ("queue_host", _) => waiting(&format!("{ssd}")),
+        ("queue_gc", "die") => waiting(&format!("garbage collection on {die}")),
+        ("queue_gc", "bus") => waiting(&format!("the bus of {bus}, in use by garbage collection")),
+        ("queue_gc", "command") => waiting(&format!("pages of garbage collection in its command on {die}")),
+        ("queue_gc", _) if step.operation.is_none() => waiting(&format!("{ssd}, kept free to collect")),
+        ("queue_gc", _) => waiting(&format!("garbage collection on {ssd}")),
+        ("queue_rebuild", _) => waiting(&format!("rebuild, resync or scrub on {die}")),
+        ("link", "shared-link") => format!("on the link that all SSDs share{role}"),
+        ("link", _) => format!("on the host link of {ssd}, or waiting for it{role}"),
+        ("cache_wait", _) => waiting(&format!("room in the write cache of {ssd}")),
+        ("stripe_wait", "stripe-cache") => waiting("an entry of the stripe cache"),
+        ("stripe_wait", _) => waiting(&held(part)),
+        ("depth_wait", _) => waiting(&format!("a place in the queue of {ssd} or the controller")),
+        ("log_wait", "bitmap") => waiting("the write-intent bitmap"),
+        ("log_wait", _) => waiting("room in the log"),
+        ("restart", _) => "until it was submitted again after a loss of power".to_owned(),
+        (cause, at) => format!("{cause} at {at}"),
+    }
+}
+
+/// Who held the rows of a request.
+fn held(part: &ExplainedPart) -> String {
+    match (part.held_by, part.held_by_request) {
+        (Some("host"), Some(request)) => format!("its rows, which request {} was changing", count(request)),
+        (Some("host"), None) => "its rows, which another request was changing".to_owned(),
+        (Some("upkeep"), _) => "its rows, which rebuild, resync or scrub held".to_owned(),
+        _ => "its rows, which the array's own work held".to_owned(),
+    }
+}
+
+fn flash(operation: Option<&MemberOperation>) -> &'static str {
+    match operation.map(|operation| operation.operation) {
+        Some("read") => "flash read",
+        Some("write") => "flash program",
+        _ => "flash",
+    }
+}
+
+/// What an operation is for, where it is not the host's own data.
+fn role(of: &MemberOperation) -> String {
+    let role = match (of.carries, of.phase, of.operation) {
+        ("log", ..) => " (log)",
+        (_, "reconstruct", _) => " (to reconstruct data)",
+        (_, "parity", "read") => " (old data or parity)",
+        (_, "parity", _) => " (parity)",
+        _ => "",
+    };
+    if of.is_refused { format!("{role} (refused)") } else { role.to_owned() }
+}
+
+fn behind(before: Option<ServedBefore>) -> String {
+    let Some(ServedBefore { reads, programs, background }) = before else { return String::new() };
+    let kinds = [(reads, "read"), (programs, "program"), (background, "rebuild page")];
+    let told = kinds.into_iter().filter(|(number, _)| *number > 0).map(|(number, what)| {
+        format!("{} {what}{}", count(number.into()), if number == 1 { "" } else { "s" })
+    });
+    format!(" ({})", told.collect::<Vec<_>>().join(", "))
+}
+
+/// A collection that was waited for.
+fn collected(ns: u64, of: &ExplainedCollection, is_one_of_several: bool) -> String {
+    let low = |level: &str| match (of.low_die, of.free_blocks) {
+        (Some(die), Some(free)) => {
+            format!(
+                "die {die} was down to {free} free block{} ({level} threshold)",
+                if free == 1 { "" } else { "s" }
+            )
+        }
+        _ => format!("{level} threshold"),
+    };
+    let why = match of.why {
+        "hard-threshold" => low("hard"),
+        "soft-threshold" => low("soft"),
+        "ordered" => format!("{} ordered it", of.ordered_by),
+        "ordered-while-idle" => format!("{} ordered it for idle time", of.ordered_by),
+        _ => format!("{} gave the die a turn", of.ordered_by),
+    };
+    let length = match of.ended_ns {
+        Some(ended) => format!("and took {}", duration(ended - of.began_ns)),
+        None => "and went on".to_owned(),
+    };
+    let blocks = of.victims.iter().take(VICTIMS).map(|victim| {
+        format!("plane {} block {} with {} live pages", victim.plane, victim.block, victim.live)
+    });
+    let mut victims = blocks.collect::<Vec<_>>().join(", ");
+    if of.victims.len() > VICTIMS {
+        victims.push_str(&format!(" and {} more", of.victims.len() - VICTIMS));
+    }
+    let share = if is_one_of_several { format!("{} of it: ", duration(ns)) } else { String::new() };
+    let victims = if victims.is_empty() { String::new() } else { format!("; victims: {victims}") };
+    format!("{share}began at {:.6} s because {why}, {length}{victims}", of.began_ns as f64 / 1e9)
+}
