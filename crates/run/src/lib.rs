@@ -5,6 +5,7 @@
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `failures`: spares, and what befalls members in it;
 //! * `kept`: finished runs on disk, for campaigns of many;
+//! * `lifetime`: what bounds the life of drives, for the years in the report;
 //! * `memory`: whether a scenario's arrays fit in it;
 //! * `probe`: what its devices tell meanwhile;
 //! * `report`: measurements to the report;
@@ -21,6 +22,7 @@ mod clock;
 mod drive;
 mod failures;
 mod kept;
+mod lifetime;
 mod memory;
 mod probe;
 mod report;

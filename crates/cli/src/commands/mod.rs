@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod diff;
+mod lifetime;
 mod lists;
 mod policies;
 mod reproduce;
@@ -39,6 +40,10 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         }
         Command::Compare { scenario, policies, simulation } => {
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
+        }
+        Command::Lifetime { scenario, policies, exact, simulation } => {
+            simulate::Session::new(&scenario, &simulation, no_progress, output)?
+                .lifetime(policies.as_deref(), exact)
         }
         Command::Tune { scenario, options } => tune::tune(&scenario, &options, no_progress, output),
         Command::Sweep(options) => sweep::sweep(&options, no_progress, output),
