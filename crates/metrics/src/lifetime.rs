@@ -21,8 +21,7 @@
 //! are erased equally often. The last is what wear levelling is for. It does not hold where data is never rewritten and wear is
 //! not levelled: [`Evenness`] says what the run shows of it.
 //!
-//! Sources: Desnoyers, "Analytic Models of SSD Write Performance" (ACM Transactions on Storage 10, 2014), for the law; JESD218 for
-//! what a rating is.
+//! Sources: Desnoyers, "Analytic Modeling of SSD Write Performance" (SYSTOR 2012), for the law; JESD218 for what a rating is.
 //! Leaves out: errors that grow with wear, retention, failures by chance, members that are replaced.
 
 use serde::{Deserialize, Serialize};

@@ -89,7 +89,7 @@ pub fn decimal_bytes(value: f64) -> String {
     format!("{} {}", three_digits(scaled), UNITS[unit])
 }
 
-/// Years of 365 days, in the unit that suits them: years, days, hours or seconds.
+/// Years of 365 days, in the unit that suits them: years, days, hours, minutes or seconds.
 pub fn years(value: f64) -> String {
     let days = value * 365.0;
     match days {
@@ -98,6 +98,7 @@ pub fn years(value: f64) -> String {
         days if value >= 0.9995 => format!("{} years", three_digits(days / 365.0)),
         days if days >= 0.9995 => format!("{} days", three_digits(days)),
         days if days * 24.0 >= 0.9995 => format!("{} h", three_digits(days * 24.0)),
+        days if days * 1_440.0 >= 0.9995 => format!("{} min", three_digits(days * 1_440.0)),
         days => format!("{} s", three_digits(days * 86_400.0)),
     }
 }
@@ -186,10 +187,11 @@ mod tests {
 
     #[test]
     fn years_and_decimal_bytes_choose_their_unit() {
-        let shown = [0.0, 1e-7, 0.001, 0.5, 1.0, 12.34, 1_234.4, 2e7].map(years);
+        let shown = [0.0, 1e-7, 1e-5, 0.001, 0.5, 1.0, 12.34, 1_234.4, 2e7].map(years);
         let expected = [
             "0.00 s",
             "3.15 s",
+            "5.26 min",
             "8.76 h",
             "182 days",
             "1.00 years",

@@ -19,8 +19,8 @@ fn a_table_of_years_a_policy_and_a_value() {
     let (status, table, stderr) = outcome(&mut harmonia(&arguments));
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     for part in [
-        "local + 20%",
-        "gclock + 30%",
+        "local + reserved_blocks=20%",
+        "gclock + reserved_blocks=30%",
         "DWPD",
         "write amp",
         "mean cycles",
