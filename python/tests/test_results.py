@@ -31,6 +31,14 @@ def test_items_are_attributes_too() -> None:
         assert other == report and other.host.requests == report.host.requests
 
 
+def test_years_are_there_where_something_says_what_drives_endure() -> None:
+    assert not hasattr(harmonia.run("tiny").array, "lifetime")
+    rated = harmonia.run("tiny", sets={"ssd.rating.cycles": 3000})
+    first = rated.array.lifetime.first
+    assert first.limit == "cycles"
+    assert first.years == min(device.lifetime.years.cycles for device in rated.devices) > 0
+
+
 def test_results_are_kept_in_files(tmp_path: Path) -> None:
     report, file = harmonia.run("tiny"), tmp_path / "a.json"
     report.save(file)

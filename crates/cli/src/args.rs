@@ -59,6 +59,21 @@ coordination with ssd.gc.schedule=ideal: garbage collection takes no time. It is
 With --seeds each seed has an aged array of its own, which all runs of that seed start from. Differences are judged seed \
 by seed.";
 
+const LIFETIME_EXAMPLES: &str = "\
+Examples:
+  harmonia lifetime hpc-w --set ssd.rating.cycles=100000
+  harmonia lifetime my-array.toml --policies local,gclock,gcsync --seeds 5
+  harmonia lifetime my-array.toml --set ssd.wear.endurance=3000 --set ssd.ftl.reserved_blocks=10%,20%,30%
+  harmonia lifetime my-array.toml --trace web_3.csv --set 'ssd.rating={ dwpd = 1, years = 5 }'
+  harmonia lifetime tiny --set ssd.wear.endurance=200 --exact
+
+Years until the rated cycles are used on average, until the host has written the rated bytes, until the first block retires and \
+until a drive is read-only: whatever ssd.rating and ssd.wear say enough for. They follow in closed form from a short run. The \
+table says which rate of writes it assumes, and whether blocks were erased evenly, as the closed form needs it.
+
+Without --policies the scenario's own policy runs. Values separated by commas in a --set are swept. With --exact whole lives are \
+simulated, too, where drives are small enough.";
+
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   harmonia schema > harmonia.schema.json
@@ -229,6 +244,20 @@ pub(crate) enum Command {
     /// Show where the time of single requests went: on which SSD and die, and behind what
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArguments),
+    /// Say how many years drives last at the rate of a load, and what ends them
+    #[command(after_help = LIFETIME_EXAMPLES)]
+    Lifetime {
+        #[command(flatten)]
+        scenario: ScenarioArguments,
+        /// Policies to compare; see `harmonia policies` [default: the scenario's own]
+        #[arg(long, value_name = "A,B,..", value_delimiter = ',', add = ArgValueCompleter::new(complete::coordination))]
+        policies: Option<Vec<String>>,
+        /// Simulate the whole lives of small drives, too
+        #[arg(long)]
+        exact: bool,
+        #[command(flatten)]
+        simulation: SimulationArguments,
+    },
     /// Search for good values of keys for a workload
     #[command(after_help = TUNE_EXAMPLES)]
     Tune {

@@ -11,6 +11,7 @@ use crate::flash_bytes::{Flash, FlashBytes};
 use crate::gc_waits::GcWaitsReport;
 use crate::inside::InsideReport;
 use crate::life::{LevelingReport, LifeReport};
+use crate::lifetime::LifetimeReport;
 use crate::over_time::OverTimeReport;
 use crate::wear::Wear;
 
@@ -39,6 +40,9 @@ pub struct DeviceReport {
     /// What levelling of wear has done; absent where wear is not levelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leveling: Option<LevelingReport>,
+    /// How many years it lasts at the rate of the window; absent unless a rating or the wear of its blocks says what it endures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<LifetimeReport>,
     /// Data pages written to it, parity left out. Unit: pages.
     pub host_pages_written: u64,
     /// Pages read for the host. Unit: pages.
@@ -132,6 +136,7 @@ impl DeviceReport {
             wear,
             life: None,
             leveling: None,
+            lifetime: None,
             host_pages_written: counters.host_pages_written(),
             host_pages_read: counters.host_pages_read,
             parity_pages_written: None,
@@ -227,6 +232,7 @@ mod tests {
             wear: wear.clone(),
             life: None,
             leveling: None,
+            lifetime: None,
             host_pages_written: 8,
             host_pages_read: 10,
             parity_pages_written: None,

@@ -130,8 +130,13 @@ impl Flash {
 
     /// That of a drive over whole collection cycles. Unit: ratio.
     pub fn of_drive_over_cycles(&self) -> Option<f64> {
+        self.over_cycles(self.of_drive_before_collection())
+    }
+
+    /// What a drive programs for a byte that is written, before anything is collected. Unit: ratio.
+    pub fn of_drive_before_collection(&self) -> Option<f64> {
         let bytes = self.bytes;
-        self.over_cycles(ratio(bytes.of_drive() - bytes[IoCause::Gc], bytes.written()))
+        ratio(bytes.of_drive() - bytes[IoCause::Gc], bytes.written())
     }
 
     /// That of the array over whole collection cycles. Unit: ratio.

@@ -39,6 +39,8 @@ mod interval;
 mod intervals;
 pub mod judgement;
 mod life;
+mod lifetime;
+mod lifetimes;
 mod moments;
 mod observer;
 mod over_time;
@@ -71,6 +73,8 @@ pub use interval::{Contrast, Interval};
 pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus, figures_of, versus};
 pub use judgement::{Against, Winner, Winners};
 pub use life::{LevelingReport, LifeReport};
+pub use lifetime::{ArrayLifetime, DriveLimits, Evenness, First, LifetimeReport, Limit, RateOf, Years};
+pub use lifetimes::{LIFETIME_SCHEMA, VariantLifetime, lifetimes};
 pub use observer::Observer;
 pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
 pub use report::{

@@ -21,6 +21,7 @@ use crate::host::HostReport;
 use crate::inside::InsideReport;
 use crate::intervals::Intervals;
 use crate::judgement::{self, Winners};
+use crate::lifetime::ArrayLifetime;
 use crate::trace::TraceReport;
 use crate::warning::Warning;
 use crate::write_hole::WriteHoleReport;
@@ -152,6 +153,9 @@ pub struct ArrayReport {
     /// Its parts, and what stands apart.
     #[serde(default)]
     pub flash_bytes: FlashBytes,
+    /// How many years its drives last at the rate of the window; absent unless something says what they endure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<ArrayLifetime>,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -287,6 +291,7 @@ impl ArrayReport {
             host_bytes_written,
             flash_bytes_programmed: flash.bytes.of_array(),
             flash_bytes: flash.bytes,
+            lifetime: None,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! * `explain`: where the time of single requests went;
 //! * `failures`: spares, and what befalls members in it;
 //! * `kept`: finished runs on disk, for campaigns of many;
+//! * `lifetime`: what bounds the life of drives, for the years in the report;
 //! * `memory`: whether a scenario's arrays fit in it;
 //! * `probe`: what its devices tell meanwhile;
 //! * `report`: measurements to the report;
@@ -23,6 +24,7 @@ mod drive;
 pub mod explain;
 mod failures;
 mod kept;
+mod lifetime;
 mod memory;
 mod probe;
 mod report;

@@ -14,6 +14,7 @@ use harmonia_types::{Counters, DeviceCounters, IoCause, LogCounters, ReadCounter
 use harmonia_workload::{Limit, TraceAccount, TraceConfig, WorkloadConfig};
 
 use crate::drive::Measured;
+use crate::lifetime;
 use harmonia_scenario::Variant;
 use harmonia_scenario::policies::built;
 
@@ -162,6 +163,7 @@ pub(crate) fn build(
         warnings: scenario.warnings(),
         intervals: None,
     };
+    lifetime::add(&mut report, members(), faults.seed);
     report.warnings.extend(ended.map(|text| Warning::new("trace-ended", text)));
     report.warnings.extend(harmonia_metrics::judgement::of_run(&report));
     report

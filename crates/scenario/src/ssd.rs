@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use harmonia_flash::Commands;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
-use harmonia_ssd::{Infeasible, LevelingConfig, PolicyConfig, Shape, SsdConfig, WearConfig};
+use harmonia_ssd::{Infeasible, LevelingConfig, PolicyConfig, Rating, Shape, SsdConfig, WearConfig};
 use harmonia_types::{SimDuration, registry};
 
 use crate::error::{Fault, Parsed, printable};
@@ -74,8 +74,18 @@ pub(crate) struct Draft {
     transfer_rate: Option<f64>,
     /// Policies' own keys in their older spelling, by that: the last word where a policy has such a key.
     old: BTreeMap<&'static str, serde_json::Value>,
+    rated: Rated,
     /// Where keys and tables were written, by schema path.
     written: BTreeMap<String, Origin>,
+}
+
+/// What is written of a rating.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Rated {
+    pub dwpd: Option<f64>,
+    pub years: Option<f64>,
+    pub tbw: Option<u64>,
+    pub cycles: Option<u32>,
 }
 
 #[derive(Clone)]
@@ -103,7 +113,8 @@ impl Draft {
     /// The default device.
     pub fn new() -> Draft {
         let config = presets::find(DEFAULT_PRESET).expect("the default preset exists");
-        Draft { config, transfer_rate: None, old: BTreeMap::new(), written: BTreeMap::new() }
+        let (old, written) = (BTreeMap::new(), BTreeMap::new());
+        Draft { config, transfer_rate: None, old, rated: Rated::default(), written }
     }
 
     /// Lays a table over the draft. A preset starts afresh: nothing written before it stays.
@@ -121,6 +132,7 @@ impl Draft {
             "ssd.gc",
             "ssd.leveling",
             "ssd.wear",
+            "ssd.rating",
         ];
         tables.into_iter().try_for_each(|table| self.lay(&section.child(table)?))
     }
@@ -166,6 +178,43 @@ impl Draft {
         set(leveling);
         self.note(field);
         Ok(())
+    }
+
+    /// A key of the rating; whether all of them together are one is said when they are all there.
+    pub fn rated(&mut self, field: &Field<'_>, set: impl FnOnce(&mut Rated)) -> Parsed<()> {
+        set(&mut self.rated);
+        self.note(field);
+        Ok(())
+    }
+
+    /// The rating, in one of its forms.
+    fn rating(&self) -> Parsed<Option<Rating>> {
+        const FORMS: &str = "one of { dwpd = 1, years = 5 }, { tbw = \"7008TB\" } and { cycles = 3000 }";
+        let Rated { dwpd, years, tbw, cycles } = self.rated;
+        let refuse = |key: &str, problem: &str| {
+            let key = format!("ssd.rating.{key}");
+            let origin = self.written.get(&key).cloned();
+            let origin = origin.unwrap_or(Origin { place: Place::Nowhere, path: key, value: None });
+            let Origin { place, path: key, value } = origin;
+            Err(Box::new(Fault { place, key, value, problem: problem.to_owned(), allowed: FORMS.to_owned() }))
+        };
+        match (dwpd, years, tbw, cycles) {
+            (None, None, None, None) => Ok(None),
+            (Some(dwpd), Some(years), None, None) => Ok(Some(Rating::Dwpd { dwpd, years })),
+            (None, None, Some(bytes), None) => Ok(Some(Rating::Tbw(bytes))),
+            (None, None, None, Some(cycles)) => Ok(Some(Rating::Cycles(cycles))),
+            (Some(_), None, None, None) => {
+                refuse("dwpd", "says how much may be written a day, but nothing says for how many years")
+            }
+            (None, Some(_), None, None) => {
+                refuse("years", "says for how many years, but nothing says how much may be written a day")
+            }
+            (_, _, Some(_), None) => refuse("tbw", "is a second rating beside that in drive writes a day"),
+            (None, None, Some(_), Some(_)) => {
+                refuse("cycles", "is a second rating beside that in bytes written")
+            }
+            (_, _, _, Some(_)) => refuse("cycles", "is a second rating beside that in drive writes a day"),
+        }
     }
 
     /// One time for every kind of command, or each kind apart.
@@ -265,6 +314,7 @@ impl Draft {
             let ns = f64::from(config.geometry.page_size) / rate * 1e9;
             config.timing.transfer = SimDuration(ns.round() as u64);
         }
+        config.rating = self.rating()?;
         // A policy says itself what is wrong with its keys.
         self.check_policy(&VICTIM, &config.gc.victim, |policy| victim::build(policy).map(drop))?;
         self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;

@@ -16,6 +16,7 @@ use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
 use crate::leveling::LevelingConfig;
 use crate::order::{Odometer, Order};
+use crate::rating::Rating;
 use crate::shape::{Packing, Shape};
 
 /// Units that one program carries at most.
@@ -48,6 +49,9 @@ pub struct SsdConfig {
     /// `[ssd.leveling]`, where wear is levelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leveling: Option<LevelingConfig>,
+    /// `[ssd.rating]`, if a data sheet says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<Rating>,
 }
 
 impl SsdConfig {
@@ -63,6 +67,7 @@ impl SsdConfig {
             gc: GcConfig::default(),
             wear: None,
             leveling: None,
+            rating: None,
         }
     }
 }

@@ -20,6 +20,7 @@ pub mod interface;
 mod leveling;
 mod order;
 pub mod probe;
+mod rating;
 mod shape;
 mod slab;
 mod table;
@@ -37,6 +38,7 @@ pub use ftl::{Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, Tally
 pub use harmonia_types::registry::PolicyConfig;
 pub use leveling::LevelingConfig;
 pub use order::{Order, Part};
+pub use rating::Rating;
 pub use shape::{FlashPageOfBlock, Packing, Shape};
 pub use slab::Slab;
 pub use table::HugeTable;

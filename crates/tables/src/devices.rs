@@ -43,7 +43,7 @@ pub(crate) fn section(run: &Report, style: Style) -> String {
 }
 
 /// Its number, and what it is if it is no member.
-fn name(index: usize, device: &DeviceReport) -> String {
+pub(crate) fn name(index: usize, device: &DeviceReport) -> String {
     match device.in_place_of {
         Some(member) => format!("{index}, for {member}"),
         None if device.journal => format!("{index}, journal"),

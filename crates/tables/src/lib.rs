@@ -14,6 +14,8 @@ mod explained;
 pub mod failures;
 mod inside;
 mod layout;
+mod life;
+mod lifetime;
 mod load;
 mod matrix;
 pub mod numbers;
@@ -44,6 +46,7 @@ pub use cross::{Cross, POLICY_KEY, Point, combinations};
 pub use diff::diff;
 pub use explained::explained;
 pub use layout::{Cell, Table, wrapped};
+pub use lifetime::{assumptions, lifetimes};
 pub use load::notes;
 pub use matrix::{Field, Matrix, matrices, sentence as interaction};
 pub use points::{results, summary};
@@ -93,6 +96,8 @@ pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, detail: Detail, st
     sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
+    sections.extend(life::of_variants(comparison, style));
+    sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));
     sections.join("\n")
@@ -116,7 +121,11 @@ pub fn single(comparison: &Comparison, detail: Detail, style: Style) -> String {
     sections.extend(over_time::section(comparison, runs, style));
     if let [run] = &comparison.runs[..] {
         sections.push(devices::section(run, style));
+        sections.extend(life::of_devices(run, style));
+    } else {
+        sections.extend(life::of_variants(comparison, style));
     }
+    sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));
     sections.join("\n")

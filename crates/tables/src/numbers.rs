@@ -78,6 +78,31 @@ pub fn bytes(value: u64) -> String {
     if unit == 0 { format!("{value} B") } else { format!("{} {}", three_digits(scaled), UNITS[unit]) }
 }
 
+/// Bytes in decimal units, as data sheets of drives have them.
+pub fn decimal_bytes(value: f64) -> String {
+    const UNITS: [&str; 6] = ["B", "kB", "MB", "GB", "TB", "PB"];
+    let (mut scaled, mut unit) = (value, 0);
+    while scaled >= 999.5 && unit + 1 < UNITS.len() {
+        scaled /= 1000.0;
+        unit += 1;
+    }
+    format!("{} {}", three_digits(scaled), UNITS[unit])
+}
+
+/// Years of 365 days, in the unit that suits them: years, days, hours, minutes or seconds.
+pub fn years(value: f64) -> String {
+    let days = value * 365.0;
+    match days {
+        days if value >= 1e6 => format!("{:.0e} years", days / 365.0),
+        days if value >= 999.5 => format!("{} years", count((days / 365.0).round() as u64)),
+        days if value >= 0.9995 => format!("{} years", three_digits(days / 365.0)),
+        days if days >= 0.9995 => format!("{} days", three_digits(days)),
+        days if days * 24.0 >= 0.9995 => format!("{} h", three_digits(days * 24.0)),
+        days if days * 1_440.0 >= 0.9995 => format!("{} min", three_digits(days * 1_440.0)),
+        days => format!("{} s", three_digits(days * 86_400.0)),
+    }
+}
+
 /// A duration in the unit that suits it.
 pub fn duration(ns: u64) -> String {
     let ns = ns as f64;
@@ -158,6 +183,25 @@ mod tests {
         assert_eq!(change(101.5, 100.0).as_deref(), Some("+1.5%"));
         assert_eq!(change(99.99, 100.0).as_deref(), Some("0.0%"));
         assert_eq!(change(1.0, 0.0), None);
+    }
+
+    #[test]
+    fn years_and_decimal_bytes_choose_their_unit() {
+        let shown = [0.0, 1e-7, 1e-5, 0.001, 0.5, 1.0, 12.34, 1_234.4, 2e7].map(years);
+        let expected = [
+            "0.00 s",
+            "3.15 s",
+            "5.26 min",
+            "8.76 h",
+            "182 days",
+            "1.00 years",
+            "12.3 years",
+            "1,234 years",
+            "2e7 years",
+        ];
+        assert_eq!(shown, expected);
+        let shown = [0.0, 999.0, 1_000.0, 7.68e12, 7.008e15].map(decimal_bytes);
+        assert_eq!(shown, ["0.00 B", "999 B", "1.00 kB", "7.68 TB", "7.01 PB"]);
     }
 
     #[test]

@@ -8,6 +8,9 @@ use serde::Serializer;
 
 use crate::{Bytes, SimDuration};
 
+/// Days of a year, as ratings of drives count them.
+pub const DAYS_PER_YEAR: f64 = 365.0;
+
 const DURATIONS: &[(&str, f64)] =
     &[("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
 

@@ -113,6 +113,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
         },
         wear: None,
         leveling: None,
+        rating: None,
     }
 }
 

@@ -4,6 +4,7 @@ mod cache;
 mod check;
 mod diff;
 mod explain;
+mod lifetime;
 mod lists;
 mod policies;
 mod reproduce;
@@ -42,6 +43,10 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
             simulate::Session::new(&scenario, &simulation, no_progress, output)?.compare(policies.as_deref())
         }
         Command::Explain(options) => explain::explain(&options, no_progress, output),
+        Command::Lifetime { scenario, policies, exact, simulation } => {
+            simulate::Session::new(&scenario, &simulation, no_progress, output)?
+                .lifetime(policies.as_deref(), exact)
+        }
         Command::Tune { scenario, options } => tune::tune(&scenario, &options, no_progress, output),
         Command::Sweep(options) => sweep::sweep(&options, no_progress, output),
         Command::Results(command) => results::results(&command, output),

@@ -67,6 +67,17 @@ pub(crate) fn crossed(
     Ok(Crossed { variants: named(swept, &cross), cross, chosen, choice: tried })
 }
 
+/// One variant for each combination of values swept, under the scenario's own policy.
+///
+/// # Errors
+/// What the scenario crate refuses.
+pub(crate) fn swept(arguments: &ScenarioArguments) -> Result<Crossed, Failure> {
+    let cross = Cross::full(axes(&arguments.sets)?);
+    let variants = sweep(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
+    let choice = Choice::default();
+    Ok(Crossed { variants: named(variants, &cross), cross, chosen: false, choice })
+}
+
 /// The policies that can work on each of these arrays, and why others cannot on one of them.
 fn on_all_arrays(arrays: &[Variant]) -> Choice {
     let mut of_all = Choice::default();

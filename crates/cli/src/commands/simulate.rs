@@ -30,21 +30,23 @@ use crate::progress::{Bars, Silent};
 const MANY_RUNS: u64 = 8;
 
 /// What goes into the folder of results, if one is asked for.
-struct Files<'a> {
-    folder: Option<&'a ResultFolder>,
-    report: &'a str,
+pub(super) struct Files<'a> {
+    pub folder: Option<&'a ResultFolder>,
+    pub report: &'a str,
+    /// What is printed in place of the report, and a file beside it.
+    pub lifetime: Option<&'a str>,
     /// The resolved scenario.
-    scenario: &'a str,
-    recordings: Vec<Option<Recording>>,
+    pub scenario: &'a str,
+    pub recordings: Vec<Option<Recording>>,
     /// Requests and intervals as columns, if wanted.
-    columns: Option<Columns<'a>>,
+    pub columns: Option<Columns<'a>>,
 }
 
 /// One command that simulates.
 pub(crate) struct Session<'a> {
-    scenario: &'a ScenarioArguments,
-    simulation: &'a SimulationArguments,
-    output: &'a Output,
+    pub(super) scenario: &'a ScenarioArguments,
+    pub(super) simulation: &'a SimulationArguments,
+    pub(super) output: &'a Output,
     shows_progress: bool,
     cancel: &'static AtomicBool,
 }
@@ -77,7 +79,7 @@ impl<'a> Session<'a> {
             None => json(&comparison)?,
         };
         let scenario = &(seeds_comment(&comparison) + &rerunnable(&variant[0].scenario));
-        let files = Files { folder: folder.as_ref(), report, scenario, recordings, columns };
+        let files = Files { folder: folder.as_ref(), report, lifetime: None, scenario, recordings, columns };
         let cross = Cross::default();
         self.finish(files, &comparison, &cross, |style| tables::single(&comparison, self.detail(), style))
     }
@@ -98,21 +100,11 @@ impl<'a> Session<'a> {
         let columns = self.columns(folder.as_ref());
         let (comparison, recordings) = self
             .simulate(variants.len(), seeds, columns.as_ref(), |options| seeds.compare(&variants, options))?;
-        let mut resolved = String::from(
-            "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
-             # has each run's own scenario in full.\n",
-        );
-        for (run, Variant { label, .. }) in variants.iter().enumerate() {
-            resolved.push_str(&match cross.pairs(run) {
-                pairs if pairs.is_empty() => format!("#   {label}\n"),
-                pairs => format!("#   {label}: {pairs}\n"),
-            });
-        }
-        resolved.push_str(&seeds_comment(&comparison));
-        resolved.push_str(&rerunnable(&variants[0].scenario));
+        let resolved = first_scenario(&variants, &cross, &comparison);
         let files = Files {
             folder: folder.as_ref(),
             report: &json(&comparison)?,
+            lifetime: None,
             scenario: &resolved,
             recordings,
             columns,
@@ -128,7 +120,7 @@ impl<'a> Session<'a> {
     }
 
     /// How many seeds to run with; `default` says how many where nobody did.
-    fn seeds(&self, default: impl FnOnce() -> u64) -> Seeds {
+    pub(super) fn seeds(&self, default: impl FnOnce() -> u64) -> Seeds {
         match (self.simulation.seeds, self.simulation.time_limit) {
             (Some(seeds), _) => Seeds::Fixed(seeds),
             (None, Some(limit)) => Seeds::Until(Duration::from_nanos(limit.as_ns())),
@@ -141,17 +133,17 @@ impl<'a> Session<'a> {
     }
 
     /// Opened before the simulation: hours should not end in a complaint that could have come first.
-    fn folder(&self) -> Result<Option<ResultFolder>, Failure> {
+    pub(super) fn folder(&self) -> Result<Option<ResultFolder>, Failure> {
         self.simulation.out.as_deref().map(ResultFolder::open).transpose()
     }
 
     /// Who writes requests and intervals into the folder, if that is wanted.
-    fn columns<'b>(&self, folder: Option<&'b ResultFolder>) -> Option<Columns<'b>> {
+    pub(super) fn columns<'b>(&self, folder: Option<&'b ResultFolder>) -> Option<Columns<'b>> {
         folder.filter(|_| self.simulation.parquet).map(|folder| Columns::of(folder, self.cancel))
     }
 
     /// Simulates, recording so many variants if there is a page to write.
-    fn simulate<T>(
+    pub(super) fn simulate<T>(
         &self,
         variants: usize,
         seeds: Seeds,
@@ -193,7 +185,7 @@ impl<'a> Session<'a> {
     }
 
     /// Files first, so that a reader who leaves the pipe early costs nothing.
-    fn finish(
+    pub(super) fn finish(
         &self,
         files: Files<'_>,
         comparison: &Comparison,
@@ -203,23 +195,41 @@ impl<'a> Session<'a> {
         interrupt::check(self.cancel)?;
         decisions(comparison).iter().for_each(|decision| self.output.detail(decision));
         comparison.runs.iter().for_each(|run| self.output.detail(&cost(run)));
-        let Files { folder, report, scenario, recordings, columns } = files;
+        let Files { folder, report, lifetime, scenario, recordings, columns } = files;
         if let Some(folder) = folder {
             let page = page::render(comparison, cross, &recordings, scenario);
             let columns = columns.map(|columns| columns.finish(&comparison.runs)).transpose()?;
-            let texts =
-                [("report.json", report), ("scenario.toml", scenario), ("report.html", page.as_str())];
+            let mut texts =
+                vec![("report.json", report), ("scenario.toml", scenario), ("report.html", page.as_str())];
+            texts.extend(lifetime.map(|text| ("lifetime.json", text)));
             interrupt::check(self.cancel)?;
             folder.write_all_with(&texts, columns.unwrap_or_default())?;
         }
         if self.simulation.json {
             // They stand in the data too; who pipes it away should see them all the same.
             comparison.warnings.iter().for_each(|warning| self.output.notice(&tables::warned(warning)));
-            return self.output.data(report);
+            return self.output.data(lifetime.unwrap_or(report));
         }
         let style = Style { columns: self.output.columns(), color: self.output.stdout_color() };
         self.output.data(&table(style))
     }
+}
+
+/// The scenario of the first run, with what the others change.
+pub(super) fn first_scenario(variants: &[Variant], cross: &Cross, comparison: &Comparison) -> String {
+    let mut resolved = String::from(
+        "# The scenario of the first run, resolved. What the other runs change is in their label; report.json\n\
+         # has each run's own scenario in full.\n",
+    );
+    for (run, Variant { label, .. }) in variants.iter().enumerate() {
+        resolved.push_str(&match cross.pairs(run) {
+            pairs if pairs.is_empty() => format!("#   {label}\n"),
+            pairs => format!("#   {label}: {pairs}\n"),
+        });
+    }
+    resolved.push_str(&seeds_comment(comparison));
+    resolved.push_str(&rerunnable(&variants[0].scenario));
+    resolved
 }
 
 /// The resolved scenario as a file that means the same from any folder.
@@ -235,7 +245,7 @@ pub(super) fn rerunnable(scenario: &Scenario) -> String {
 
 /// What a comparison of many runs is about to do. How long that takes shows once it has begun: it depends on the load and
 /// the machine, so nothing is guessed beforehand.
-fn announcement(variants: &[Variant], seeds: u64) -> Option<String> {
+pub(super) fn announcement(variants: &[Variant], seeds: u64) -> Option<String> {
     // What is about to be refused is not announced.
     let runs =
         (seeds <= MOST_SEEDS).then(|| variants.len() as u64 * seeds).filter(|&runs| runs >= MANY_RUNS)?;
@@ -258,7 +268,7 @@ fn announcement(variants: &[Variant], seeds: u64) -> Option<String> {
 }
 
 /// What is to be said about the scenarios of a comparison, the same thing once.
-fn hints(variants: &[Variant]) -> Vec<String> {
+pub(super) fn hints(variants: &[Variant]) -> Vec<String> {
     let mut hints: Vec<String> = Vec::new();
     for hint in variants.iter().flat_map(|variant| variant.scenario.hints()) {
         if !hints.contains(&hint) {

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod explaining;
+mod lifetime;
 mod odd_files;
 mod parquet;
 mod reproduction;

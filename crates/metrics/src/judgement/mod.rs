@@ -95,7 +95,7 @@ fn void_of(runs: &[Report]) -> Option<&str> {
     of_variant(runs).map(|warning| warning.code.as_str()).find(|code| voids(code))
 }
 
-fn label(runs: &[Report]) -> String {
+pub(crate) fn label(runs: &[Report]) -> String {
     match runs[0].label.as_str() {
         "" => runs[0].array.coordination.policy.clone(),
         label => label.to_owned(),

@@ -12,6 +12,7 @@ mod gc_affected;
 mod inside;
 mod judgement;
 mod ladder;
+mod lifetime;
 mod log;
 mod long_times;
 mod modern_drive;

@@ -28,12 +28,12 @@ use harmonia_array::coordination;
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation, period_of_shares};
 use harmonia_array::{Interface, Level, Reads};
 use harmonia_engine::Rng;
-use harmonia_metrics::{ArrayReport, DistributionSummary, InsideReport, Report};
+use harmonia_metrics::{ArrayReport, DeviceReport, DistributionSummary, InsideReport, Report, Years};
 use harmonia_run::{RunError, RunOptions, run};
 use harmonia_scenario::Scenario;
 use harmonia_scenario::policies::{Needs, needs};
-use harmonia_ssd::Order;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::{Order, SsdConfig};
 use harmonia_types::registry::names;
 use harmonia_types::{DeviceId, IoCause};
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
@@ -214,6 +214,11 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("drive_spread = \"{}\"", wears.pick(&["0%", "3%", "30%"])));
         put(format_args!("end_at_spare = \"{}\"", wears.pick(&["0%", "50%", "100%"])));
         put(format_args!("used = \"{}\"", wears.pick(&["0%", "0%", "50%", "100%"])));
+    }
+    let mut rates = Draw(Rng::stream(seed, "swarm/rating"));
+    if rates.0.chance(0.25) {
+        let forms = ["dwpd = 0.3\nyears = 5", "tbw = \"1TB\"", "cycles = 3", "cycles = 3000"];
+        put(format_args!("[ssd.rating]\n{}", rates.pick(&forms)));
     }
     let keys = level(&mut levels, layout.level());
     let has_cache = keys.contains("stripe_cache = ") && !keys.contains("stripe_cache = 0");
@@ -688,6 +693,20 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
     }
 }
 
+/// A drive has a lifetime where something says what it endures, and its limits come in their order.
+fn life_adds_up(device: &DeviceReport, ssd: &SsdConfig) {
+    assert_eq!(device.lifetime.is_some(), ssd.wear.is_some() || ssd.rating.is_some());
+    let Some(life) = device.lifetime else { return };
+    let Years { cycles, rated_bytes, first_block, read_only } = life.years;
+    let all = [cycles, rated_bytes, first_block, read_only];
+    assert!(all.into_iter().flatten().all(|years| years.is_finite() && years >= 0.0), "{life:?}");
+    let is_in_order = |(first, last): (f64, f64)| first <= last * (1.0 + 1e-9);
+    assert!(first_block.zip(read_only).is_none_or(is_in_order), "the first block is the first: {life:?}");
+    let known = life.write_amplification.is_some() && device.host_bytes_written > 0;
+    assert_eq!(read_only.is_some(), known && ssd.wear.is_some(), "{life:?}");
+    assert_eq!(life.ends_after().is_some(), life.limit.is_some(), "{life:?}");
+}
+
 fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let host = &report.host;
     let submitted = match (&scenario.workload, &generated.trace) {
@@ -803,6 +822,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         let erases = wear.mean * f64::from(shape.units() * shape.blocks_per_unit);
         assert!(erases + 1e-6 >= device.erases as f64, "{erases} erases in all, {} measured", device.erases);
         assert!(device.plane_utilisation_in_gc.is_none_or(|share| (0.0..=1.0).contains(&share)));
+        life_adds_up(device, &member.ssd);
         let ideal = member.ssd.gc.schedule.policy == "ideal";
         assert!(!ideal || device.gc_busy_ns == 0, "ideal collection takes no time");
         for (sum, part) in

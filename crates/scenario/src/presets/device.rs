@@ -509,6 +509,7 @@ impl DevicePreset {
             },
             wear: None,
             leveling: None,
+            rating: None,
         }
     }
 

@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
     Allocation, AllocationUnit, BeginsAt, Destination, Domain, FreeList, Frontiers, LevelingConfig, Order,
-    PolicyConfig, Priority, SsdConfig, Trigger, WearConfig, WriteCacheConfig,
+    PolicyConfig, Priority, Rating, SsdConfig, Trigger, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
 
 use super::held::{Draft as _, Held, Place, at, by};
 use super::kinds::{
-    Kind, amount, choice, count, device_preset, flag, is_list, meant, opened, policy, positive_time, rate,
-    share, size, threshold, time,
+    Kind, above, amount, choice, count, device_preset, flag, is_list, meant, opened, policy, positive_time,
+    rate, share, size, threshold, time,
 };
 use super::{Form, Key};
 use crate::error::Parsed;
@@ -48,6 +48,22 @@ fn page_times() -> Kind<PageTimes> {
 
 fn suspend() -> Kind<Option<SimDuration>> {
     time().or_none().saying("\"none\" (it cannot) or a time such as \"20us\", at most 1h")
+}
+
+/// Terabytes written, shown in decimal units as data sheets have them.
+fn written_bytes() -> Kind<u64> {
+    const GIGABYTE: u64 = 1_000_000_000;
+    let read = size(1_000_000, 1 << 62);
+    Kind::new(
+        Form::Size,
+        "a size such as \"7008TB\", 1MB to 4EiB",
+        move |field| read.read(field),
+        |&bytes| {
+            let is_plain = bytes.is_multiple_of(GIGABYTE) && bytes < 1 << 53;
+            let terabytes = || format!("{}TB", bytes as f64 / 1e12);
+            Some(if is_plain { terabytes() } else { units::format_bytes(bytes) }.into())
+        },
+    )
 }
 
 /// How long a page is on the bus.
@@ -341,4 +357,31 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         |key, ssd| key.show(&ssd.wear.as_ref()?.used), "0%",
         "how old the drive is when the run begins: the share of the mean endurance that all of its blocks have behind them. \
          Erases of ageing come on top; a block that is past its own endurance retires at its next erase" },
+    by! { "ssd.rating.dwpd", above(0.0, 1000.0),
+        |draft, dwpd, _, field| draft.rated(field, |rated| rated.dwpd = Some(dwpd)),
+        |key, ssd| match ssd.rating? {
+            Rating::Dwpd { dwpd, .. } => key.show(&dwpd),
+            _ => None,
+        }, "none",
+        "what the data sheet promises: drive writes a day, in usable capacities that the host may write each day of `years`. \
+         Reports then say how many years it lasts; nothing else changes. A rating has one of the forms { dwpd = 1, years = 5 }, \
+         { tbw = \"7008TB\" } and { cycles = 3000 }" },
+    by! { "ssd.rating.years", above(0.0, 100.0),
+        |draft, years, _, field| draft.rated(field, |rated| rated.years = Some(years)),
+        |key, ssd| match ssd.rating? {
+            Rating::Dwpd { years, .. } => key.show(&years),
+            _ => None,
+        }, "none",
+        "years of 365 days for which `dwpd` holds; beside it" },
+    by! { "ssd.rating.tbw", written_bytes(), |draft, tbw, _, field| draft.rated(field, |rated| rated.tbw = Some(tbw)),
+        |key, ssd| match ssd.rating? {
+            Rating::Tbw(bytes) => key.show(&bytes),
+            _ => None,
+        }, "none",
+        "terabytes written: bytes that the host may write in all" },
+    by! { "ssd.rating.cycles", count(1, 10_000_000),
+        |draft, cycles, _, field| draft.rated(field, |rated| rated.cycles = Some(cycles)),
+        |key, ssd| key.show(&ssd.rating?.cycles()?), "none",
+        "erases that the blocks endure on average (program/erase cycles), without blocks that wear out as they do with \
+         ssd.wear.endurance" },
 ]);

@@ -665,3 +665,29 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
         assert!(!error.problem().contains("no such key"), "{error}");
     }
 }
+
+/// A rating is one of three forms, is printed as it was written, and is nothing else's business.
+#[test]
+fn a_rating_reads_back_as_it_was_written() {
+    let read = |rating: &str| {
+        let text = format!("workload.preset = \"hpc-w\"\nssd.rating = {rating}");
+        Scenario::parse(&text, "test", &[], None).unwrap()
+    };
+    for (rating, printed) in [
+        ("{ dwpd = 0.5, years = 3 }", "dwpd = 0.5\nyears = 3.0"),
+        ("{ tbw = \"7008TB\" }", "tbw = \"7008TB\""),
+        ("{ tbw = \"150000000001B\" }", "tbw = \"150000000.001KB\""),
+        ("{ cycles = 3000 }", "cycles = 3000"),
+    ] {
+        let scenario = read(rating);
+        let text = scenario.to_toml();
+        assert!(text.contains(&format!("[ssd.rating]\n{printed}\n")), "{rating}: {text}");
+        assert_eq!(Scenario::parse(&text, "again", &[], None).unwrap(), scenario, "{rating}");
+    }
+    // One member has another rating: its preset begins afresh.
+    let mixed = "workload.preset = \"hpc-w\"\nssd.rating.cycles = 3000\narray.member = [{ index = 0, ssd = { preset = \"msr-slc-32g\", \
+                 rating = { dwpd = 1, years = 5 } } }]";
+    let members = Scenario::parse(mixed, "test", &[], None).unwrap().array.members;
+    assert_eq!(members[0].ssd.rating, Some(harmonia_ssd::Rating::Dwpd { dwpd: 1.0, years: 5.0 }));
+    assert_eq!(members[1].ssd.rating, Some(harmonia_ssd::Rating::Cycles(3000)));
+}

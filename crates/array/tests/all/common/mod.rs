@@ -54,6 +54,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
         gc: GcConfig { hard_threshold: Amount::Blocks(0), ..GcConfig::default() },
         wear: None,
         leveling: None,
+        rating: None,
     }
 }
 

@@ -360,6 +360,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
         },
         wear: None,
         leveling: None,
+        rating: None,
     }
 }
 

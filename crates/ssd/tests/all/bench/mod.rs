@@ -58,6 +58,7 @@ pub fn one_die() -> SsdConfig {
         gc: GcConfig { hard_threshold: Amount::Blocks(1), ..GcConfig::default() },
         wear: None,
         leveling: None,
+        rating: None,
     }
 }
 

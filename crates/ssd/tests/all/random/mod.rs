@@ -105,6 +105,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
         },
         wear: None,
         leveling: None,
+        rating: None,
     }
 }
 

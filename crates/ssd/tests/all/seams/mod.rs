@@ -63,6 +63,7 @@ pub fn config(channels: u32) -> SsdConfig {
         },
         wear: None,
         leveling: None,
+        rating: None,
     }
 }
 

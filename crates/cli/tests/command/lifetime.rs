@@ -1,0 +1,106 @@
+//! `harmonia lifetime` as a user or a script meets it.
+
+use super::*;
+
+const RATED: &str = "ssd.rating.cycles=3000";
+
+#[test]
+fn a_table_of_years_a_policy_and_a_value() {
+    let arguments = [
+        "lifetime",
+        "tiny",
+        "--set",
+        RATED,
+        "--policies",
+        "local,gclock",
+        "--set",
+        "ssd.ftl.reserved_blocks=20%,30%",
+    ];
+    let (status, table, stderr) = outcome(&mut harmonia(&arguments));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    for part in [
+        "local + reserved_blocks=20%",
+        "gclock + reserved_blocks=30%",
+        "DWPD",
+        "write amp",
+        "mean cycles",
+        "ends with",
+        "as if it went on so day and night",
+    ] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    assert!(!table.contains("read-only") && !table.contains("GC queue"), "{table}");
+}
+
+#[test]
+fn json_has_intervals_over_seeds_and_out_has_all_of_it() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let arguments = ["lifetime", "tiny", "--set", "ssd.wear.endurance=3000", "--seeds", "2", "--json", "-q"];
+    let (status, json, stderr) = outcome(harmonia(&arguments).arg("--out").arg(folder.path()));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(answer["schema"], "harmonia-lifetime/1");
+    let life = &answer["variants"][0];
+    assert_eq!((&life["label"], &life["seeds"]), (&"reactive-selective".into(), &serde_json::json!([1, 2])));
+    for limit in ["cycles", "first_block", "read_only"] {
+        let years = &life["years"][limit];
+        assert!(years["mean"].as_f64().is_some_and(|mean| mean > 0.0), "{limit}: {years}");
+        assert!(years["half_width"].as_f64().is_some_and(|width| width > 0.0), "{limit}: {years}");
+    }
+    assert_eq!((&life["limit"], &life["rate"]), (&"read-only".into(), &"arrivals".into()));
+    assert!(answer["assumptions"].as_array().is_some_and(|notes| notes.len() > 2), "{answer}");
+    assert_eq!(names_in(folder.path()), ["lifetime.json", "report.html", "report.json", "scenario.toml"]);
+    assert_eq!(std::fs::read_to_string(folder.path().join("lifetime.json")).expect("readable"), json);
+}
+
+#[test]
+fn whole_lives_are_simulated_where_drives_are_small() {
+    let arguments = [
+        "lifetime",
+        "tiny",
+        "--set",
+        "ssd.wear.endurance=20",
+        "--set",
+        "workload.arrival.rate=500",
+        "--exact",
+        "--json",
+    ];
+    let (status, json, stderr) = outcome(&mut harmonia(&arguments));
+    assert_eq!(status, Some(0), "{stderr}");
+    let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let life = &answer["variants"][0];
+    let (closed, simulated) = (&life["years"]["read_only"]["mean"], &life["simulated"]["mean"]);
+    let ratio = simulated.as_f64().expect("it ended") / closed.as_f64().expect("closed form");
+    assert!((0.3..1.2).contains(&ratio), "{ratio}: {life}");
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused_with_what_could() {
+    refused(
+        &["lifetime", "tiny"],
+        &["nothing says what its drives endure", "ssd.rating", "ssd.wear.endurance"],
+    );
+    refused(
+        &["lifetime", "tiny", "--set", RATED, "--exact"],
+        &["blocks last for ever", "ssd.wear.endurance"],
+    );
+    let large = ["lifetime", "tiny", "--set", "ssd.wear.endurance=1000000", "--exact"];
+    refused(&large, &["page operations", "smaller ssd.wear.endurance"]);
+    refused(&["lifetime", "tiny", "--set", RATED, "--policies", "locl"], &["did you mean 'local'"]);
+}
+
+/// `run` and `compare` have the table only where something says what drives endure.
+#[test]
+fn run_and_compare_say_years_where_they_can() {
+    let (_, plain, _) = outcome(&mut harmonia(&["run", "tiny"]));
+    assert!(!plain.contains("Lifetime") && !plain.contains("Wear at the end"), "{plain}");
+    let (_, rated, _) = outcome(&mut harmonia(&["run", "tiny", "--set", RATED]));
+    assert!(rated.contains("Lifetime at this rate") && !rated.contains("Wear at the end"), "{rated}");
+    let wears =
+        ["compare", "tiny", "--policies", "local,ideal", "--seeds", "2", "--set", "ssd.wear.endurance=3000"];
+    let (_, wearing, _) = outcome(&mut harmonia(&wears));
+    assert!(
+        wearing.contains("Lifetime at this rate") && wearing.contains("Wear at the end of the run"),
+        "{wearing}"
+    );
+}
