@@ -251,6 +251,10 @@ impl<P: Probe> Device<P> {
         }
         let Some((unit, &victim)) = slot.collection.victim() else { return Ok(false) };
         let unit = self.rules.shape.unit(die, unit);
+        // Blocks that an event opens at its start can bring a unit to its hard threshold before anything is programmed.
+        if self.schedule_needs.fresh_blocks && self.is_to_report_hard(die) {
+            return Ok(false);
+        }
         if let Some(held) = victim.held {
             let goes_on = self.ftl.lpn_at(unit, victim.block.0, held.page).is_some()
                 && (asked == Asked::Never || !self.may_match(die, unit, Due::Program(held)));

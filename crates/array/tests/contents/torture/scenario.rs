@@ -86,7 +86,9 @@ fn write_cache(seed: u64, config: &mut ArrayConfig) {
     let mut rng = Rng::stream(seed, "contents/write cache");
     let pages = pick(&mut rng, &[1, 2, 5, 30, 300]);
     let ack = SimDuration(pick(&mut rng, &[0, 3_000, 50_000]));
-    if rng.chance(0.33) {
+    // Drives with a cache refuse no write, so nothing is parked for them.
+    let chance = if config.knowledge.nvram > 0 { 0.15 } else { 0.4 };
+    if rng.chance(chance) {
         for member in &mut config.members {
             let size = Some(pages * u64::from(member.ssd.geometry.page_size));
             member.ssd.write_cache = WriteCacheConfig { size, ack, power_protected: true };
