@@ -490,6 +490,21 @@ fn all_units_of_a_program_go_to_one_die() {
     assert_eq!(written(&bench), (8, 0));
 }
 
+/// Where the device chooses the die, too: the first program of each has room for two.
+#[test]
+fn programs_that_ageing_began_are_filled_whichever_die_is_chosen() {
+    let mut config = cached(four(), 16);
+    config.geometry.channels = 2;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    let mut bench = Bench::with(&config, &[&[0, 1, 2, 3, 4, 5], &[0, 1, 2, 3, 4, 5]]);
+    for unit in 0..8 {
+        bench.write(0, unit, 20 + u64::from(unit), 1);
+    }
+    bench.advance(100_000);
+    assert!(bench.device.is_quiet());
+    assert_eq!(written(&bench), (12 + 8, 0));
+}
+
 /// What is missing of a unit is read before the program begins, which carries it with the others.
 #[test]
 fn a_part_of_a_unit_has_the_rest_read_and_goes_along() {
@@ -528,6 +543,22 @@ fn parts_of_units_wait_for_the_die_that_has_the_rest() {
     bench.submit(10_000, partial(9, 7)).advance(10_000 + 4 * 1_075 + PROGRAM);
     assert!(bench.device.is_quiet());
     assert_eq!((written(&bench), bench.device.ftl().home(7)), ((12, 4 * 3_072), Some(1)));
+}
+
+/// A unit of which a part waits for its die is overwritten as a whole: it stays where it waits, and needs nothing read.
+#[test]
+fn a_part_that_becomes_whole_stays_in_its_place() {
+    let mut config = cached(four(), 16);
+    config.geometry.channels = 2;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    let mut bench = Bench::with(&config, &[&[0, 1, 2, 3], &[0, 1, 2, 3]]);
+    bench.submit(0, partial(1, 1)).write(0, 2, 1, 1);
+    for part in [3, 5, 7] {
+        bench.submit(0, partial(part, part.into()));
+    }
+    bench.advance(3 * 1_075 + PROGRAM);
+    assert!(bench.device.is_quiet());
+    assert_eq!((written(&bench), counted(&bench).absorbed_pages), ((12, 3 * 3_072), 1));
 }
 
 /// A cache of just as many units as a scenario asks for: a program for each die, or two where the device chooses. Random writes of whole
