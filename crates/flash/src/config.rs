@@ -160,6 +160,11 @@ impl PageTimes {
         PageTimes { by_type: [time; Self::MOST], types: 1 }
     }
 
+    /// A time for each of three types.
+    pub const fn of_three(times: [SimDuration; Self::MOST]) -> Self {
+        PageTimes { by_type: times, types: Self::MOST as u8 }
+    }
+
     /// A time for each type; `None` if they are none, or more than there are types.
     pub fn by_type(times: &[SimDuration]) -> Option<Self> {
         let (&first, types) = (times.first()?, times.len());

@@ -241,14 +241,15 @@ const TLC_NVME_1T: Preset = Preset {
     ],
 };
 
-const ONE_UNIT: Provenance = Provenance::Inferred(
-    "the 4 KiB that a modern drive maps; a program of four planes and three pages of 16 KiB takes 48 of them",
+const SUSPENDS: Provenance = Provenance::Inferred(
+    "fitted: without it reads at half load take five times as long; the fit has programs run for 280 us first, which is left out",
 );
 
 /// A drive for data centres of about 2021, none in particular: 1 TiB raw, 16 dies on eight channels.
 ///
-/// A page is what the drive maps, 4 KiB. A real die programs 48 of them at once, four planes and three pages of a word line, in 2 ms. Here it
-/// programs them one by one in a 48th of that: rates are right, and reads wait for less of a program than they do in a drive.
+/// A program writes three pages of 16 KiB in each of four planes, 48 of the 4 KiB that the drive maps. The blocks of the four planes are erased
+/// as one, and have a quarter of the word lines of real ones. Reads suspend programs and erases. The model that the drive was fitted with lets a program run for a
+/// while before it is suspended, which is left out, so reads at high percentiles wait for less than they do in a drive.
 const MODERN_TLC_1T: Preset = Preset {
     name: "modern-tlc-1t",
     summary: "1 TiB TLC drive for data centres with a write cache: eight shared channels, 16 dies, PCIe 4.0 x4",
@@ -256,26 +257,26 @@ const MODERN_TLC_1T: Preset = Preset {
         channels: 8,
         chips_per_channel: 2,
         dies_per_chip: 1,
-        planes_per_die: 1,
+        planes_per_die: 4,
         blocks_per_plane: 3641,
-        pages_per_block: 4608,
-        page_size: 4096,
+        pages_per_block: 288,
+        page_size: 16_384,
         summary_pages: 0,
-        program_planes: 1,
-        program_pages: 1,
+        program_planes: 4,
+        program_pages: 3,
         own_pins: false,
     },
     timing: Timing {
-        read: PageTimes::same(SimDuration(53_000)),
-        program: PageTimes::same(SimDuration(41_700)),
+        read: PageTimes::of_three([SimDuration(49_000), SimDuration(50_000), SimDuration(60_000)]),
+        program: PageTimes::same(SimDuration(2_000_000)),
         erase: SimDuration(2_000_000),
-        transfer: SimDuration(2_560),
+        transfer: SimDuration(10_240),
         command: Commands::NONE,
         copyback: Copyback::None,
-        suspend_program: None,
-        suspend_erase: None,
-        suspend_host_program: None,
-        resume: SimDuration::ZERO,
+        suspend_program: Some(SimDuration(45_000)),
+        suspend_erase: Some(SimDuration(45_000)),
+        suspend_host_program: Some(SimDuration(45_000)),
+        resume: SimDuration(20_000),
     },
     link: LinkConfig {
         bandwidth: 6_500_000_000,
@@ -287,10 +288,20 @@ const MODERN_TLC_1T: Preset = Preset {
         ("geometry.channels", Provenance::Inferred("assumed; measurements hardly tell")),
         ("geometry.chips_per_channel", Provenance::Inferred("assumed: 16 dies; measurements hardly tell")),
         ("geometry.dies_per_chip", Provenance::Inferred("how dies share packages changes nothing here")),
-        ("geometry.planes_per_die", Provenance::Inferred("assumed: the four planes of a die work together")),
+        ("geometry.planes_per_die", Provenance::Inferred("assumed; measurements hardly tell")),
         ("geometry.blocks_per_plane", Provenance::Inferred("assumed: what makes 1 TiB")),
-        ("geometry.pages_per_block", Provenance::Inferred("assumed: 18 MiB, a block of one plane")),
-        ("geometry.page_size", ONE_UNIT),
+        (
+            "geometry.pages_per_block",
+            Provenance::Inferred(
+                "assumed: 96 programs; a real block has about four times as many, which would be more than 8,191 units",
+            ),
+        ),
+        ("geometry.page_size", Provenance::Inferred("usual of 3D TLC flash")),
+        ("geometry.program_planes", Provenance::Inferred("assumed: the four planes of a die work together")),
+        (
+            "geometry.program_pages",
+            Provenance::Inferred("3D TLC flash programs the three pages of a word line at once"),
+        ),
         ("geometry.summary_pages", Provenance::Inferred("block summaries are not modelled for this drive")),
         (
             "geometry.own_pins",
@@ -299,28 +310,23 @@ const MODERN_TLC_1T: Preset = Preset {
         (
             "timing.read",
             Provenance::Inferred(
-                "mean of 49, 50 and 60 us, read from measurements of a drive by the type of the page",
+                "read from measurements of a drive, whose reads without load fall into three groups",
             ),
         ),
-        (
-            "timing.program",
-            Provenance::Inferred("a 48th of 2 ms, which a fit to measured drives has for 48 units"),
-        ),
+        ("timing.program", Provenance::Inferred("fitted, for 48 units: three pages in four planes")),
         (
             "timing.erase",
-            Provenance::Inferred("assumed: 8 ms for the blocks of four planes, a quarter for one"),
+            Provenance::Inferred("assumed: 8 ms for a real block, of which these are a quarter"),
         ),
-        ("timing.transfer", Provenance::Inferred("assumed: 4 KiB at 1.6 GB/s; spare bytes left out")),
+        ("timing.transfer", Provenance::Inferred("assumed: 16 KiB at 1.6 GB/s; spare bytes left out")),
         (
             "timing.copyback",
             Provenance::Inferred("TLC data passes the controller's error correction on every move"),
         ),
-        (
-            "timing.suspend_program",
-            Provenance::Inferred("a program of one unit is shorter than suspending it"),
-        ),
-        ("timing.suspend_erase", Provenance::Inferred("assumed; the plainest")),
-        ("timing.resume", NOTHING_SUSPENDS),
+        ("timing.suspend_program", SUSPENDS),
+        ("timing.suspend_erase", Provenance::Inferred("assumed: as programs")),
+        ("timing.suspend_host_program", SUSPENDS),
+        ("timing.resume", Provenance::Inferred("fitted, together with suspending")),
         ("link.bandwidth", Provenance::Inferred("assumed: PCIe 4.0 x4")),
         ("link.latency", Provenance::Inferred("fitted: what a read needs beyond its flash")),
     ],

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use harmonia_flash::Commands;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{Infeasible, LevelingConfig, PolicyConfig, Rating, Shape, SsdConfig, WearConfig};
+use harmonia_types::units::format_bytes;
 use harmonia_types::{SimDuration, registry};
 
 use crate::error::{Fault, Parsed, printable};
@@ -396,21 +397,38 @@ impl Draft {
 }
 
 /// Refuses a program of several mapping units where nothing gathers them: the host's units come one by one, so that most of
-/// every program would be padding.
+/// every program would be padding. A write cache gathers them if it holds a program for each allocation unit; where the device chooses the
+/// unit, one that fills and one that is programmed are enough.
 fn needs_cache(config: &SsdConfig, shape: &Shape) -> Result<(), Infeasible> {
     let packing = shape.packing;
     if !packing.packs() {
         return Ok(());
+    }
+    let units = packing.slots_per_program();
+    let (programs, why_so_many) = match shape.names_die {
+        true => (shape.units(), "one for each allocation unit"),
+        false => (2, "one that fills and one that is programmed"),
+    };
+    let needed = units.saturating_mul(programs);
+    let size = format_bytes(u64::from(needed) * u64::from(shape.page_size));
+    if let Some(held) = config.write_cache.pages(shape.page_size) {
+        if held >= needed {
+            return Ok(());
+        }
+        let why = format!(
+            "holds {held} units of {} bytes, less than {programs} programs of {units} units: {why_so_many}; \"{size}\" works",
+            shape.page_size
+        );
+        return Err(Infeasible { key: "ssd.write_cache.size", why });
     }
     let key = match () {
         () if packing.slots_per_page() > 1 => "ssd.ftl.mapping_unit",
         () if config.geometry.program_planes > 1 => "ssd.geometry.program_planes",
         () => "ssd.geometry.program_pages",
     };
-    let units = packing.slots_per_program();
     let why = format!(
-        "a program of {units} units needs a write cache, which gathers them: without one most of it would be padding, and \
-         there is none yet"
+        "a program of {units} units needs a write cache, which gathers them: without one most of it would be padding; \
+         ssd.write_cache.size = \"{size}\" works"
     );
     Err(Infeasible { key, why })
 }
@@ -433,9 +451,21 @@ fn rivals(key: &str) -> &'static [&'static str] {
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
         "ssd.gc.destination" => &["ssd.ftl.allocation", "ssd.leveling.policy"],
         "ssd.ftl.allocation" => &["ssd.ftl.allocation_unit"],
-        "ssd.ftl.mapping_unit" => &["ssd.geometry.page_size", "ssd.geometry.pages_per_block"],
-        "ssd.geometry.program_planes" => &["ssd.geometry.planes_per_die", "ssd.ftl.allocation_unit"],
-        "ssd.geometry.program_pages" => &["ssd.geometry.pages_per_block", "ssd.geometry.summary_pages"],
+        "ssd.ftl.mapping_unit" => {
+            &["ssd.write_cache.size", "ssd.geometry.page_size", "ssd.geometry.pages_per_block"]
+        }
+        "ssd.geometry.program_planes" => {
+            &["ssd.write_cache.size", "ssd.geometry.planes_per_die", "ssd.ftl.allocation_unit"]
+        }
+        "ssd.geometry.program_pages" => {
+            &["ssd.write_cache.size", "ssd.geometry.pages_per_block", "ssd.geometry.summary_pages"]
+        }
+        "ssd.write_cache.size" => &[
+            "ssd.ftl.mapping_unit",
+            "ssd.geometry.program_planes",
+            "ssd.geometry.program_pages",
+            "ssd.ftl.allocation",
+        ],
         _ => &[],
     }
 }

@@ -540,15 +540,23 @@ impl SsdConfig {
         if self.link.bandwidth < 1000 {
             return fail("ssd.link.bandwidth", "must be at least 1KB/s".into());
         }
-        if let Some(pages) = self.write_cache.pages(g.page_size)
-            && !(1..=MOST_CACHED).contains(&pages)
+        let packing = self.packing()?;
+        let program = packing.slots_per_program();
+        if let Some(pages) = self.write_cache.pages(self.mapping_unit())
+            && !(program..=MOST_CACHED).contains(&pages)
         {
+            let (bytes, a_page) = (self.mapping_unit(), if packing.packs() { "units" } else { "pages" });
+            let one = match packing.packs() {
+                true => format!(", at least the {program} of one program"),
+                false => String::new(),
+            };
             return fail(
                 "ssd.write_cache.size",
-                format!("holds {pages} pages of {} bytes; 1 to {MOST_CACHED} pages work", g.page_size),
+                format!(
+                    "holds {pages} {a_page} of {bytes} bytes; {program} to {MOST_CACHED} {a_page} work{one}"
+                ),
             );
         }
-        let packing = self.packing()?;
         let (units_per_die, planes_per_unit) = match self.ftl.allocation_unit {
             // The blocks that one program writes count as one, and their planes as one plane.
             AllocationUnit::Die => (1, g.planes_per_die / g.program_planes),

@@ -99,6 +99,16 @@ fn generate(seed: u64) -> Generated {
     let reserved =
         (least + [0, 0, d.range(0, 4), d.range(0, blocks)][d.range(0, 3) as usize]).min(blocks - 1);
     let summary = d.range(0, 1);
+    let mut cache = Draw(Rng::stream(seed, "swarm/write-cache"));
+    let cached = cache.0.chance(0.3);
+    // Mapping units of a half or a quarter of a page, which need spare for what blocks may lack of a program.
+    let mut packs = Draw(Rng::stream(seed, "swarm/mapping-unit"));
+    let units = [1, 2, 4][packs.range(0, 2) as usize];
+    let unused = (blocks * (units - 1)).div_ceil(pages * units);
+    let fits = cached && page_size >= 4096 && reserved.max(least) + unused < blocks;
+    let (units, unused) = if fits { (units, unused) } else { (1, 0) };
+    let reserved = reserved + unused;
+    let summary = if units > 1 { 0 } else { summary };
     let member_pages =
         (blocks - reserved) * (pages - summary) * channels * chips * dies * if by_plane { planes } else { 1 };
     let devices = d.range(1, 6);
@@ -133,7 +143,8 @@ fn generate(seed: u64) -> Generated {
         put(format_args!("[ssd.timing]\nread = \"{read}us\"\nprogram = \"{program}us\""));
     }
     put(format_args!("erase = \"{}us\"\ntransfer = \"{}us\"", d.range(1, 2000), d.range(1, 100)));
-    put(format_args!("copyback = \"{}\"", d.pick(&["none", "plane", "die"])));
+    let copyback = d.pick(&["none", "plane", "die"]);
+    put(format_args!("copyback = \"{}\"", if units > 1 { "none" } else { copyback }));
     put(format_args!("suspend_program = \"{}\"", inside.pick(&["none", "0us", "1us", "20us"])));
     put(format_args!("suspend_erase = \"{}\"", inside.pick(&["none", "0us", "3us", "50us"])));
     put(format_args!("resume = \"{}us\"", inside.range(0, 9)));
@@ -157,9 +168,10 @@ fn generate(seed: u64) -> Generated {
     if depth.0.chance(0.2) {
         put(format_args!("queue_depth = {}", depth.range(1, 24)));
     }
-    let mut cache = Draw(Rng::stream(seed, "swarm/write-cache"));
-    if cache.0.chance(0.3) {
+    if cached {
         let size = page_size * [cache.range(1, 4), cache.range(1, 64)][cache.range(0, 1) as usize];
+        let pools = if dynamic { 2 } else { channels * chips * dies * if by_plane { planes } else { 1 } };
+        let size = if units > 1 { size.max(pools * page_size) } else { size };
         put(format_args!("[ssd.write_cache]\nsize = \"{size}B\"\nack = \"{}us\"", cache.range(0, 30)));
         put(format_args!("power_protected = {}", cache.0.chance(0.8)));
     }
@@ -167,8 +179,12 @@ fn generate(seed: u64) -> Generated {
     let order = Order::all().nth(inside.range(0, 23) as usize).expect("there are 24");
     let allocation = if dynamic { "dynamic".to_owned() } else { order.to_string() };
     put(format_args!("allocation = \"{allocation}\""));
+    if units > 1 {
+        put(format_args!("mapping_unit = \"{}B\"", page_size / units));
+    }
     put(format_args!("priority = \"{}\"", inside.pick(&["fifo", "reads-first"])));
-    put(format_args!("multi_plane = {}", inside.0.chance(0.5)));
+    let multi_plane = inside.0.chance(0.5);
+    put(format_args!("multi_plane = {}", multi_plane && units == 1));
     put(format_args!("open_blocks = {}", 1 + inside.0.below(4)));
     let mut lists = Draw(Rng::stream(seed, "swarm/free-list"));
     if lists.0.chance(0.3) {
@@ -185,7 +201,7 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("trigger = \"{}\"", d.pick(&["foreground", "background"])));
     put(format_args!("hard_threshold = {hard}\nsoft_threshold = {soft}\nstop_threshold = {stop}"));
     // A device that ages at soft has to come above it.
-    let can_begin = reserved >= soft.max(stop) + 2 + u64::from(separate) + 2 * u64::from(dynamic);
+    let can_begin = reserved >= soft.max(stop) + 2 + u64::from(separate) + 2 * u64::from(dynamic) + unused;
     let begins = if can_begin { begins.pick(&["schedule", "soft"]) } else { "schedule" };
     put(format_args!("begins_at = \"{begins}\""));
     put(format_args!("min_victims = {}", [1, 1, 2, d.range(1, 9)][d.range(0, 3) as usize]));
@@ -195,18 +211,20 @@ fn generate(seed: u64) -> Generated {
     };
     put(format_args!("victim = {}", with_key(victim(&mut d), "d-choices", "d", &d.range(1, 5).to_string())));
     let (schedule, slack) = (d.name(schedule::REGISTRY), hurry.pick(&["0", "300", "2000", "100000"]));
+    // Those that join single pages of host and collection are refused where a program carries several units.
+    let schedule = if units > 1 && schedule.ends_with("io-parallel") { "preemptive" } else { schedule };
     put(format_args!("schedule = {}", with_key(schedule, "slack", "slack", &format!("\"{slack}us\""))));
     put(format_args!(
         "destination = \"{}\"",
-        if dynamic { inside.pick(&["unit", "device"]) } else { "unit" }
+        if dynamic && units == 1 { inside.pick(&["unit", "device"]) } else { "unit" }
     ));
     put(format_args!(
         "[ssd.gc.concurrency]\n{}",
         concurrency(&mut Draw(Rng::stream(seed, "swarm/channels")), channels)
     ));
     let mut wears = Draw(Rng::stream(seed, "swarm/wear"));
-    let needed =
-        stop.max(if begins == "soft" { soft } else { hard }) + 2 + u64::from(separate) + u64::from(dynamic);
+    let stands = stop.max(if begins == "soft" { soft } else { hard });
+    let needed = stands + 2 + u64::from(separate) + u64::from(dynamic) + unused;
     let can_wear = hard > 0 && reserved > needed && wears.0.chance(0.25);
     if can_wear {
         put(format_args!("[ssd.wear]\nendurance = {}", wears.pick(&["1", "2", "4", "10", "20"])));

@@ -31,11 +31,14 @@ pub(crate) struct DevicePreset {
 struct Writes {
     allocation: Allocation,
     frontiers: Frontiers,
+    /// `None`: a page.
+    mapping_unit: Option<u32>,
     cache: Option<WriteCacheConfig>,
 }
 
 /// By their numbers, answered when they are programmed.
-const BY_NUMBER: Writes = Writes { allocation: Allocation::CWDP, frontiers: Frontiers::Shared, cache: None };
+const BY_NUMBER: Writes =
+    Writes { allocation: Allocation::CWDP, frontiers: Frontiers::Shared, mapping_unit: None, cache: None };
 
 /// How a device collects, and from where on.
 #[derive(Debug)]
@@ -356,6 +359,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
     writes: Writes {
         allocation: Allocation::Dynamic,
         frontiers: Frontiers::Separate,
+        mapping_unit: Some(4_096),
         // 3,072 units of 4 KiB; 9 us to the answer, of which 8 are the latency of the link.
         cache: Some(WriteCacheConfig {
             size: Some(12 << 20),
@@ -386,6 +390,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
                 "fitted: to the die that is free; a strict round robin costs 5% of the rate",
             ),
         ),
+        ("ftl.mapping_unit", Provenance::Inferred("the 4 KiB that drives for data centres map")),
         (
             "ftl.allocation_unit",
             Provenance::Inferred("assumed: the planes of a die work together, as superblocks do"),
@@ -395,7 +400,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
             Provenance::Inferred("fitted: apart; shared ones cost a third of the rate under a Zipf load"),
         ),
         ("ftl.priority", Provenance::Inferred("fitted: reads need not wait for what has not begun")),
-        ("ftl.multi_plane", Provenance::Inferred("the planes of a die are one here")),
+        ("ftl.multi_plane", Provenance::Inferred("one program writes all planes of a die")),
         ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
         ("gc.domain", ASSUMED),
         ("gc.trigger", ASSUMED),
@@ -485,7 +490,7 @@ impl DevicePreset {
             ftl: FtlConfig {
                 reserved_blocks: Amount::Percent(self.reserved),
                 allocation: self.writes.allocation,
-                mapping_unit: None,
+                mapping_unit: self.writes.mapping_unit,
                 allocation_unit: self.allocation_unit,
                 frontiers: self.writes.frontiers,
                 priority: self.priority,

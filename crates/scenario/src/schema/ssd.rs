@@ -139,13 +139,21 @@ fn says_commands(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
-/// Programs of one page go without saying.
+/// Programs of one page go without saying, unless the preset has others.
 fn programs_planes(ssd: &SsdConfig) -> bool {
-    ssd.geometry.program_planes != 1
+    let says = |ssd: &SsdConfig| ssd.geometry.program_planes != 1;
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
 fn programs_pages(ssd: &SsdConfig) -> bool {
-    ssd.geometry.program_pages != 1
+    let says = |ssd: &SsdConfig| ssd.geometry.program_pages != 1;
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
+}
+
+/// That programs of the host are not suspended is said where the preset suspends them.
+fn says_host_programs(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| ssd.timing.suspend_host_program.is_some();
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
 /// Where events begin is not said if the schedule says it, unless the preset says another thing.
@@ -191,10 +199,10 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         PRESET, "last pages of a block, which hold its summary and no data" },
     at! { "ssd.geometry.own_pins", geometry.own_pins, flag(), PRESET,
         "whether every die has its own pins; if so, dies share no bus" },
-    at! { "ssd.geometry.program_planes", geometry.program_planes if programs_planes, count(1, 64), "1",
+    at! { "ssd.geometry.program_planes", geometry.program_planes if programs_planes, count(1, 64), PRESET,
         "planes of a die that one program writes, a page of each; their blocks at one place are erased as one, and together they \
          count as one plane. Above 1 it needs a write cache" },
-    at! { "ssd.geometry.program_pages", geometry.program_pages if programs_pages, count(1, PageTimes::MOST as u32), "1",
+    at! { "ssd.geometry.program_pages", geometry.program_pages if programs_pages, count(1, PageTimes::MOST as u32), PRESET,
         "pages of a block that one program writes: those of all types that share cells, such as 3 of TLC. `read` may then have a \
          time for each type, and `program` has one. Above 1 it needs a write cache" },
     at! { "ssd.timing.read", timing.read, page_times(), PRESET,
@@ -227,7 +235,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "suspending a program: time until the die takes another command" },
     at! { "ssd.timing.suspend_erase", timing.suspend_erase, suspend(), PRESET,
         "suspending an erase: time until the die takes another command" },
-    at! { "ssd.timing.suspend_host_program", timing.suspend_host_program, suspend().quiet(), "none",
+    at! { "ssd.timing.suspend_host_program", timing.suspend_host_program if says_host_programs, suspend(), PRESET,
         "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read" },
     at! { "ssd.timing.resume", timing.resume, time(), PRESET,
         "time added to the rest of a suspended operation when it continues" },
@@ -242,9 +250,10 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
          which they came, and an operation makes room when its last page is over the link; the array's own work, such as \
          rebuild, scrub and resync, counts and waits as the host's does (DiskSim's SSD model: 20)" },
     at! { "ssd.write_cache.size", write_cache.size if says_cache, size(512, 1 << 40).or_none()
-            .saying("\"none\" or a size such as \"12MiB\", at least a page"), PRESET,
+            .saying("\"none\" or a size such as \"12MiB\", at least a page, or where a program carries several mapping units at \
+                     least a program for each allocation unit (two programs where ssd.ftl.allocation is \"dynamic\")"), PRESET,
         "what the write cache in front of the dies holds. A write is answered when it has a place there, and holds it until its \
-         pages are programmed; the next one waits. none: a write is answered when it is programmed" },
+         pages are programmed; the next one waits. It gathers what one program carries. none: a write is answered when it is programmed" },
     at! { "ssd.write_cache.power_protected", write_cache.power_protected if says_cache, flag(), PRESET,
         "whether the cache outlives a loss of power. If so, a flush has nothing to wait for; if not, it waits until all that \
          came before it is programmed" },
@@ -258,7 +267,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
          by page number, through channels, ways (chips), dies and planes, the first letter fastest (where dies own their \
          blocks, p has no effect); without p a write goes to the plane of that die with the most free pages (where planes own \
          their blocks)" },
-    at! { "ssd.ftl.mapping_unit", ftl.mapping_unit, page_size().optional(), "the size of a page",
+    at! { "ssd.ftl.mapping_unit", ftl.mapping_unit, page_size().optional(), "preset, or the size of a page",
         "bytes that one entry of the map stands for, and of which a write of a part reads the rest: a page or an equal part of one. \
          Counts of pages are then counts of units. Below the size of a page it needs a write cache" },
     at! { "ssd.ftl.allocation_unit", ftl.allocation_unit,

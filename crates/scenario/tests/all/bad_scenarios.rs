@@ -497,6 +497,12 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "[ssd]\npreset = \"tlc-nvme-1t\"\ntiming.copyback = \"none\"\nftl.allocation_unit = \"die\"\ngc.domain = \"die\"\ngeometry.program_planes = 2", "ssd.geometry.program_planes", "needs a write cache"),
     (LOAD, "[ssd]\npreset = \"tlc-nvme-1t\"\ngeometry = { program_pages = 3, pages_per_block = 1024 }", "ssd.geometry.program_pages", "1023 would be"),
     (LOAD, "ssd.ftl.mapping_unit = \"64KiB\"", "ssd.ftl.mapping_unit", "at most one page works"),
+    (LOAD, "[ssd]\npreset = \"tlc-nvme-1t\"\ntiming.copyback = \"none\"\nftl.mapping_unit = \"4KiB\"\nwrite_cache.size = \"1020KiB\"", "ssd.write_cache.size", "\"1MiB\" works"),
+    (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nwrite_cache.size = \"none\"", "ssd.write_cache.size", "ssd.write_cache.size = \"384KiB\" works"),
+    (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nwrite_cache.size = \"380KiB\"", "ssd.write_cache.size", "\"384KiB\" works"),
+    (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nwrite_cache.size = \"188KiB\"", "ssd.write_cache.size", "at least the 48 of one program"),
+    (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nftl.allocation = \"cwdp\"\nwrite_cache.size = \"2MiB\"", "ssd.write_cache.size", "\"3MiB\" works"),
+    (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nwrite_cache.size = \"1MiB\"\nftl.allocation = \"cwdp\"", "ssd.write_cache.size", "\"3MiB\" works"),
     (LOAD, "array.member = [{ index = 8 }]", "array.member[0].index", "0 to 7"),
     (LOAD, "array.member = [{ capable = false }]", "array.member[0].index", "which member"),
     (LOAD, "array.member = [{ index = 1 }, { index = 1 }]", "array.member[1].index", "one [[array.member]]"),
@@ -615,4 +621,17 @@ fn files_that_cannot_be_read_are_explained() {
     says("hcp-w", "did you mean `hpc-w`?");
     says("", "neither a file");
     says("a\0b", "cannot be read");
+}
+
+/// The size of a write cache that a message names works, and no smaller one does.
+#[test]
+fn the_smallest_cache_for_programs_of_several_units_is_the_one_that_is_named() {
+    for (allocation, size) in [("dynamic", 384), ("cwdp", 16 * 192)] {
+        let with = |kib: u64| {
+            let ssd = format!("preset = \"modern-tlc-1t\"\nftl.allocation = \"{allocation}\"");
+            let text = format!("{LOAD}[ssd]\n{ssd}\nwrite_cache.size = \"{kib}KiB\"");
+            Scenario::parse(&text, "cache.toml", &[], None)
+        };
+        assert!(with(size).is_ok() && with(size - 1).is_err(), "{allocation}: {size} KiB");
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! accept ─► link ─► WriteCache ─► Admitted: the host hears of the page
-//!                       │         HandOver: an operation of the drive's own, in the queue of its die ─► program ─┐
+//!                       │         HandOver: operations of the drive's own, in the queue of a die ─► program ─────┐
 //!                       ▲                                                                                          │
 //!                       └──────────────────────────── the slot is free ◄───────────────────────────────────────────┘
 //! ```
@@ -10,6 +10,11 @@
 //! [`WriteCache`] says what happens next; [`Device::pump`] carries that out, after every event. Where a page goes is as without a
 //! cache: by its number, or to the die that `placement` chooses when the page is handed over. The map changes when its program begins. So until
 //! then its old copy counts as valid.
+//!
+//! Where a program carries several pages ([`units`](super::units)), those that are handed over together enter the queue of one allocation
+//! unit at one moment, and its die programs them at once. Each allocation unit has a list of its own. With dynamic allocation there is one more, of
+//! whole pages that any unit takes: `placement` chooses a unit for all that are handed over together. A page of which a part
+//! is written waits for the unit in which the rest of it lies.
 //!
 //! The time of a write is on the link until its data is there, then `cache_wait` until it has a slot, then `service` for the answer. Of the wait,
 //! `queue_gc` is the time in which the die collected whose page held the slot that the write then got; only such a write met collection. A read from the
@@ -26,7 +31,8 @@ use super::placement::UNBOUND;
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure, SubCompletion, SubRequest};
 use crate::config::SsdConfig;
-use crate::front::{Effect, Holds, InLine, Trimmed, Turn, Write, WriteCache, Written};
+use crate::front::{Effect, Feeds, Holds, InLine, Program, Trimmed, Turn, Write, WriteCache, Written};
+use crate::ftl::Ftl;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
 
@@ -39,12 +45,11 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The cache of a device, if it has one.
-    pub fn new(config: &SsdConfig, shape: &Shape) -> Option<Cache> {
+    /// The cache of a device in the state `ftl`, if it has one.
+    pub fn new(config: &SsdConfig, shape: &Shape, ftl: &Ftl) -> Option<Cache> {
         let size = config.write_cache.pages(shape.page_size)?;
-        let at_once = pages_at_once(config);
         let lists =
-            if shape.names_die { vec![at_once; shape.dies as usize] } else { vec![at_once * shape.dies] };
+            if shape.packing.packs() { lists_of_units(shape, ftl) } else { lists_of_dies(config, shape) };
         Some(Cache {
             pages: WriteCache::new(size, shape.page_size, lists.into_iter()),
             ack: config.write_cache.ack,
@@ -63,9 +68,24 @@ impl Cache {
     }
 }
 
-/// Pages that a die is given at a time: as many as one of its commands programs.
-fn pages_at_once(config: &SsdConfig) -> u32 {
-    if config.ftl.multi_plane { config.geometry.planes_per_die } else { 1 }
+/// Where pages are programmed one by one: a list for each die, or one where any die may take them. A die is given as many pages at a time
+/// as one of its commands programs.
+fn lists_of_dies(config: &SsdConfig, shape: &Shape) -> Vec<Feeds> {
+    let at_once = if config.ftl.multi_plane { config.geometry.planes_per_die } else { 1 };
+    let feeds = |most| Feeds { most, program: 1, first: 1 };
+    if shape.names_die {
+        vec![feeds(at_once); shape.dies as usize]
+    } else {
+        vec![feeds(at_once * shape.dies)]
+    }
+}
+
+/// Where a program carries several pages: a list for each allocation unit, behind one for all where the device chooses.
+fn lists_of_units(shape: &Shape, ftl: &Ftl) -> Vec<Feeds> {
+    let program = shape.packing.slots_per_program();
+    let any = Feeds { most: program * shape.dies, program, first: program };
+    let of_unit = |unit| Feeds { most: program, program, first: ftl.room_for_host(unit) };
+    shape.is_dynamic().then_some(any).into_iter().chain((0..shape.units()).map(of_unit)).collect()
 }
 
 impl<P: Probe> Device<P> {
@@ -77,6 +97,10 @@ impl<P: Probe> Device<P> {
         now: SimTime,
     ) -> Result<(), DeviceFailure> {
         self.interrupted |= !sub.background;
+        if self.cache.as_ref().is_some_and(|cache| cache.pages.has_returned()) {
+            // What power cut short goes before everything that comes.
+            self.pump(now)?;
+        }
         let page_size = self.rules.page_size.by();
         let (start, end) = (sub.offset, sub.offset + sub.length);
         let first = self.rules.page_size.divide(start).0;
@@ -93,7 +117,7 @@ impl<P: Probe> Device<P> {
                         written,
                         cause: sub.parity.cause_of(page),
                         token: sub.token,
-                        list: if self.rules.shape.names_die { self.rules.shape.locate(lpn).0 } else { 0 },
+                        list: self.list_of(lpn, written),
                         is_background: sub.background,
                     };
                     (self.link.receive(now, self.rules.link_page), Turn::Write(write))
@@ -116,6 +140,18 @@ impl<P: Probe> Device<P> {
         self.pump(now)
     }
 
+    /// The list in which a page waits.
+    #[inline]
+    fn list_of(&self, lpn: u32, written: Written) -> u32 {
+        let shape = &self.rules.shape;
+        match (shape.names_die, shape.packing.packs()) {
+            (true, false) => shape.locate(lpn).0,
+            (true, true) => shape.locate(lpn).1,
+            (false, true) if !written.is_whole() => self.ftl.home(lpn).map_or(0, |unit| unit + 1),
+            (false, _) => 0,
+        }
+    }
+
     /// A flush of a cache without stored power waits for what the cache holds. `false` if there is nothing to wait for.
     pub(super) fn flush_waits(&mut self, sub: &SubRequest, issued: SimTime, now: SimTime) -> bool {
         let cache = self.cache.as_mut().filter(|cache| !cache.power_protected);
@@ -133,7 +169,7 @@ impl<P: Probe> Device<P> {
                     self.acknowledge(&page, slot, collected, now);
                 }
                 Effect::Turn(what) => self.take_turn(&what, now)?,
-                Effect::HandOver(slot) => self.write_out(slot, now)?,
+                Effect::HandOver(program) => self.write_program(program, None, now)?,
                 Effect::Flushed(flush) => {
                     let waited = (now - flush.since).0;
                     let link = (flush.since - flush.issued).0;
@@ -183,7 +219,7 @@ impl<P: Probe> Device<P> {
                 Trimmed::Dropped(slot) => {
                     self.probe.discard(Lpn(what.lpn));
                     self.acknowledge(what, None, SimDuration::ZERO, now);
-                    return self.write_out(slot, now);
+                    return self.write_out(slot, UNBOUND, now);
                 }
                 Trimmed::Elsewhere => (OpKind::Trim, fast_fail),
             },
@@ -196,8 +232,8 @@ impl<P: Probe> Device<P> {
                 self.answer_from_cache(what, slot, now);
                 return Ok(());
             }
-            if cache.pages.hand_over_now(slot) {
-                self.write_out(slot, now)?;
+            if let Some(with) = cache.pages.hand_over_now(slot) {
+                self.write_program(with, Some(slot), now)?;
             }
         }
         self.pass_on(what, kind, fast_fail, now)
@@ -254,8 +290,41 @@ impl<P: Probe> Device<P> {
         if is_dynamic { self.place_later(op, now) } else { self.enqueue(die, op, now) }
     }
 
-    /// A page leaves the cache for its die, and keeps its slot until it is on flash.
-    fn write_out(&mut self, slot: u32, now: SimTime) -> Result<(), DeviceFailure> {
+    /// Pages leave the cache for one program, behind one that has been handed over already, if there is such a one. What the program has no
+    /// room for stays.
+    fn write_program(
+        &mut self,
+        Program { list, pages }: Program,
+        first: Option<u32>,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let all = pages + u32::from(first.is_some());
+        let (mut unit, mut left) = (UNBOUND, all);
+        if self.rules.shape.is_dynamic() && self.rules.shape.packing.packs() {
+            unit = if list > 0 { list - 1 } else { self.soonest_with_room(all).unwrap_or(UNBOUND) };
+            if unit != UNBOUND {
+                left = all.min(self.ftl.room_for_host(unit));
+            }
+        }
+        if let Some(slot) = first {
+            self.write_out(slot, unit, now)?;
+            left -= 1;
+        }
+        for _ in 0..left {
+            let Some(slot) = self.cache.as_mut().and_then(|cache| cache.pages.take_first(list)) else {
+                break;
+            };
+            self.write_out(slot, unit, now)?;
+        }
+        if let Some(cache) = &mut self.cache {
+            cache.pages.end_program(list);
+        }
+        Ok(())
+    }
+
+    /// A page leaves the cache for its die, and keeps its slot until it is on flash. `unit`: where it goes if the device chooses, and has
+    /// chosen.
+    fn write_out(&mut self, slot: u32, unit: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let Some(cache) = &self.cache else { return Ok(()) };
         let held = cache.pages.slot(slot);
         let (lpn, write) = (held.lpn, held.write);
@@ -266,7 +335,7 @@ impl<P: Probe> Device<P> {
         };
         let owner = OwnerId::cache(slot);
         if self.rules.shape.is_dynamic() {
-            return self.place_later(PageOp::new(owner, lpn, UNBOUND, 0, (kind, write.cause), now), now);
+            return self.place_later(PageOp::new(owner, lpn, unit, 0, (kind, write.cause), now), now);
         }
         let (die, unit, in_unit) = self.rules.shape.locate(lpn);
         self.enqueue(die, PageOp::new(owner, in_unit, unit, 0, (kind, write.cause), now), now)

@@ -258,7 +258,7 @@ impl<P: Probe> Device<P> {
         let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
-        let cache = Cache::new(config, &shape).map(Box::new);
+        let cache = Cache::new(config, &shape, &ftl).map(Box::new);
         let channels = config.geometry.channels;
         let standing = if probe.watches_levels() {
             Standing::new(&ftl, &shape, channels as usize)

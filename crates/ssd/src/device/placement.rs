@@ -5,6 +5,9 @@
 //! collect nor are about to first, among them the shortest queue, then the first in that order. So with idle dies it is
 //! round robin. Where collection takes no time, dies that are about to collect are as good as others.
 //!
+//! Where a program carries several pages, the write cache hands over as many at a time, and one unit is chosen for all of them: one that has room
+//! for as many live pages. If none has, each page is placed by itself.
+//!
 //! The rule for planes: the one with the most free pages; of equals the first behind the last one that the die wrote to. A
 //! write looks when its page leaves the link, where pages that waiting writes will take do not count as free, and again when it
 //! begins by itself. Then its die may have collected meanwhile, and what that won is used first.
@@ -270,8 +273,13 @@ impl<P: Probe> Device<P> {
                 }
                 return Ok(());
             }
+            (None, OpKind::Write) if op.unit != UNBOUND => op.unit,
             (None, OpKind::Write) => self.choose_unit(op.lpn, home),
-            (None, _) => home.unwrap_or_else(|| self.choose_unit(op.lpn, None)),
+            (None, _) => match home {
+                Some(home) => home,
+                None if op.unit != UNBOUND => op.unit,
+                None => self.choose_unit(op.lpn, None),
+            },
         };
         let die = self.rules.shape.die_of(unit);
         let op = PageOp { unit, ..op };
@@ -337,6 +345,20 @@ impl<P: Probe> Device<P> {
 
     /// The unit at the die with the shortest queue.
     fn soonest(&mut self, home: Option<u32>) -> u32 {
+        // If nobody has room for a page of another, it stays, or goes where there is most room.
+        self.soonest_with_room(1).or(home).unwrap_or_else(|| self.least_held())
+    }
+
+    /// The unit that has the fewest live pages, or will have.
+    #[cold]
+    fn least_held(&self) -> u32 {
+        let promised = |unit: u32| self.placement.as_ref().map_or(0, |it| it.promised[unit as usize]);
+        let held = |unit: &u32| self.ftl.live_pages(*unit) + promised(*unit);
+        (0..self.rules.shape.units()).min_by_key(held).unwrap_or(0)
+    }
+
+    /// The unit at the die with the shortest queue, among those that can hold so many more live pages; `None` if none can.
+    pub(super) fn soonest_with_room(&mut self, pages: u32) -> Option<u32> {
         let shape = &self.rules.shape;
         let Some(placement) = &mut self.placement else {
             unreachable!("asked for with dynamic allocation only")
@@ -351,16 +373,11 @@ impl<P: Probe> Device<P> {
             let die = shape.die_of(unit);
             let slot = &self.dies[die as usize];
             let collects = avoids && slot.collection.has_turn();
-            (held(unit) < most).then_some((collects, placement.depth[die as usize], step, position))
+            (held(unit) + pages <= most).then_some((collects, placement.depth[die as usize], step, position))
         };
-        match (0..shape.units()).filter_map(rank).min() {
-            Some((.., position)) => {
-                placement.next = (position + 1) % shape.units();
-                shape.unit_at(position)
-            }
-            // Nobody has room for a page of another: it stays, or goes where there is most room.
-            None => home.unwrap_or_else(|| (0..shape.units()).min_by_key(|&unit| held(unit)).unwrap_or(0)),
-        }
+        let (.., position) = (0..shape.units()).filter_map(rank).min()?;
+        placement.next = (position + 1) % shape.units();
+        Some(shape.unit_at(position))
     }
 
     /// The pages of a sub-request, where any die may take them.

@@ -142,7 +142,8 @@ impl<P: Probe> Device<P> {
         );
         if sub.operation == Operation::Flush || pages == 0 {
             if sub.operation == Operation::Flush && self.flush_waits(&sub, issued, now) {
-                return Ok(());
+                // What rests in the cache goes now.
+                return if self.rules.shape.packing.packs() { self.pump(now) } else { Ok(()) };
             }
             // Every write is durable when it completes, so there is nothing to flush.
             self.finish_at_once(sub.token, issued, now);

@@ -66,7 +66,8 @@ impl<P: Probe> Device<P> {
         self.ftl.units[unit as usize].visible_free()
     }
 
-    /// Page operations that have arrived and are not done; pages in a write cache are until they are on flash.
+    /// Page operations that have arrived and are not done. Pages in a write cache count until they are on flash, but for those that wait there
+    /// for others to make up a program with them.
     pub(super) fn waiting_or_running(&self) -> usize {
         let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
         self.ops.live() + landing + self.not_handed_over()

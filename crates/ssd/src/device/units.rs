@@ -12,7 +12,8 @@
 //! filled later: what it lacks when it begins is padding, which counts as programmed and not as written.
 //!
 //! * A program of the host takes along the writes that are ready for the same allocation unit, in their order, until it is full.
-//!   Operations on one page keep their order. A write of part of a unit first has the rest of it read, as a command by itself.
+//!   Operations on one page keep their order. Where some of them write part of a unit, the rest of each is read first, as a command by
+//!   itself, and then all go together. Behind a [write cache](super::cache) a whole program's worth is ready at one moment.
 //! * Collection reads each page of a victim once, takes its live units out and keeps them in the controller until they fill a
 //!   program or the victim has no more. Units that were overwritten meanwhile are left out.
 //!
@@ -36,13 +37,33 @@ impl<P: Probe> Device<P> {
         self.counters.padding[cause as usize] += u64::from(pages) * self.rules.page_size.by();
     }
 
-    /// The rest of a unit of which the host writes a part is read, while the write goes on waiting: from now on it is one of a
-    /// whole unit. `false` if there is nothing to read.
-    pub(super) fn reads_rest_first(&mut self, die: u32, handle: u32, now: SimTime) -> bool {
-        let op = self.ops[handle];
-        if op.kind != OpKind::PartialWrite {
+    /// A write is next: of the units that its program would carry, the first of which the host writes a part has its rest read,
+    /// while all of them go on waiting. `false` if there is nothing to read.
+    pub(super) fn reads_rest_first(&mut self, die: u32, first: u32, now: SimTime) -> bool {
+        if !self.ops[first].kind.writes() {
             return false;
         }
+        while let Some(handle) = self.first_partial(first, now) {
+            if self.reads_rest(die, handle, now) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The first write of part of a unit among those that a program would carry.
+    fn first_partial(&self, first: u32, now: SimTime) -> Option<u32> {
+        let is_partial = |&handle: &u32| self.ops[handle].kind == OpKind::PartialWrite;
+        let unit = self.ops[first].unit;
+        let room = self.ftl.room_for_host(unit) as usize;
+        let others = self.writes_ready(unit, now).filter(|&handle| handle != first);
+        std::iter::once(first).chain(others).take(room).find(is_partial)
+    }
+
+    /// The rest of a unit of which the host writes a part is read, while the write goes on waiting: from now on it is one of a
+    /// whole unit. `false` if there is nothing to read.
+    fn reads_rest(&mut self, die: u32, handle: u32, now: SimTime) -> bool {
+        let op = self.ops[handle];
         let Some((block, page)) = self.ftl.lookup(op.unit, op.lpn) else {
             self.ops[handle].kind = OpKind::Write;
             return false;
@@ -84,10 +105,14 @@ impl<P: Probe> Device<P> {
 
     /// The first write of a whole page that waits for an allocation unit, is ready, and stands behind none on its page.
     fn next_write(&self, unit: u32, now: SimTime) -> Option<u32> {
-        let lanes = self.lanes.as_deref()?;
-        let waiting = lanes.iter(unit, Class::Write, &self.ops).take_while(|(_, op)| op.ready <= now);
-        let mut fitting = waiting.filter(|(_, op)| op.kind == OpKind::Write && !op.follows);
-        fitting.next().map(|(handle, _)| handle)
+        self.writes_ready(unit, now).find(|&handle| self.ops[handle].kind == OpKind::Write)
+    }
+
+    /// Writes that wait for an allocation unit, are ready, and stand behind none on their page.
+    fn writes_ready(&self, unit: u32, now: SimTime) -> impl Iterator<Item = u32> {
+        let waiting = self.lanes.iter().flat_map(move |lanes| lanes.iter(unit, Class::Write, &self.ops));
+        let ready = waiting.take_while(move |(_, op)| op.ready <= now);
+        ready.filter(|(_, op)| op.kind.writes() && !op.follows).map(|(handle, _)| handle)
     }
 
     /// What a job does next with a victim.

@@ -12,6 +12,24 @@
 //! data stays: over time it takes as much as the dies program. A die is given as many pages at once as one of its commands
 //! takes, so that reads find no more than that ahead of them and what waits here can be absorbed.
 //!
+//! ```text
+//! list of a die   p p p          three of four: they rest
+//!                 p p p p        all four go at this moment, and meet in one program
+//!                 p p ─ flush    two go, and their program is padded
+//! ```
+//!
+//! Pages that may meet in one program wait in one list. A list gives nothing away until it has as many pages as the next program
+//! takes, and then all of them at one moment. It gives what it has, and its program is padded, only in these cases:
+//!
+//! * A flush waits for its oldest page.
+//! * The line waits for a slot, and nothing is away whose end would free one. Then the longest list gives. A cache that holds a
+//!   program for every list never comes to that.
+//! * A read needs a page of which its slot holds a part.
+//! * Power was lost before a page reached its die. It goes again at once, so that nothing overtakes it.
+//!
+//! So where power is stored, less than a program for each list may stay here for as long as nothing else is written. Such pages *rest*: a
+//! drive in which nothing else happens is idle. Where a program takes one page, none ever rests.
+//!
 //! A read is answered from a slot that holds all of its page, whether that waits or is on its way to flash. If a slot holds a part of
 //! the page, it is handed over at once and the read follows it. A trim drops what waits and is answered at
 //! once; the slot is held until the die has unmapped what it has of the page. Reads and trims of a page with a write in line
@@ -24,13 +42,17 @@
 //! carries that out.
 //!
 //! Source: measured drives for data centres, which below saturation answer a write of 4 KiB within a few microseconds of the median at p99, and
-//! a model fitted to them, in which the answer comes a constant time after the admission. Not modelled: a share of the cache kept for
+//! a model fitted to them, in which the answer comes a constant time after the admission and whole programs leave the cache. Not modelled:
+//! drives that program less than a whole program when a die is idle, a share of the cache kept for
 //! reads, pacing of writes before it is full, writes that are to be on flash before they are answered (FUA): no request says that.
 
 mod written;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::ops::RangeInclusive;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 use harmonia_types::{IoCause, SimDuration, SimTime, WriteCacheCounters};
 
@@ -81,10 +103,28 @@ pub(crate) enum Effect {
     Admitted { page: InLine, write: Write, slot: u32, absorbs: bool, collected: SimDuration },
     /// The turn of a read or a trim has come.
     Turn(InLine),
-    /// The page in this slot goes to its die.
-    HandOver(u32),
+    /// So many pages of a list, the oldest, are to be [taken](WriteCache::take_first), at this moment.
+    HandOver(Program),
     /// Everything before a flush is on flash.
     Flushed(Flush),
+}
+
+/// Pages that are handed over for one program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Program {
+    pub list: u32,
+    pub pages: u32,
+}
+
+/// What feeds one list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Feeds {
+    /// Pages that may be on their way to flash at a time; at least a program.
+    pub most: u32,
+    /// Pages of a program.
+    pub program: u32,
+    /// Pages that the first one takes, of which the rest was there before.
+    pub first: u32,
 }
 
 /// A flush that waits.
@@ -144,15 +184,52 @@ pub(crate) struct Slot {
     collected: SimDuration,
 }
 
-/// Pages of one kind that wait, oldest first: those of a die, or all where any die may take them.
+/// Pages that may meet in one program and wait, oldest first: those of a die, or all where any die may take them.
 #[derive(Debug, Clone, Copy)]
 struct List {
     head: u32,
     tail: u32,
-    /// Handed over and not on flash, and how many may be.
+    waiting: u32,
+    /// Of these, pages that rest until others make up a program with them.
+    resting: u32,
+    /// Of the oldest, pages that have come back and go again at once.
+    returned: u32,
+    /// Handed over and not on flash.
     away: u32,
-    most: u32,
+    /// Pages that the next program takes.
+    takes: u32,
+    feeds: Feeds,
     is_due: bool,
+}
+
+impl List {
+    fn new(feeds: Feeds) -> List {
+        let takes = feeds.first;
+        List {
+            head: NONE,
+            tail: NONE,
+            waiting: 0,
+            resting: 0,
+            returned: 0,
+            away: 0,
+            takes,
+            feeds,
+            is_due: false,
+        }
+    }
+
+    /// Pages that it has to give: a program, or where that is `in_part` what there is of one.
+    fn has(&self, in_part: bool) -> u32 {
+        if self.waiting >= self.takes || in_part { self.takes.min(self.waiting) } else { 0 }
+    }
+
+    /// Pages beyond the programs that they make up.
+    fn beyond(&self) -> u32 {
+        match self.waiting.checked_sub(self.takes) {
+            None => self.waiting,
+            Some(more) => more % self.feeds.program,
+        }
+    }
 }
 
 /// What is known of a page.
@@ -173,8 +250,8 @@ pub(crate) struct WriteCache {
     slots: Vec<Slot>,
     free: VecDeque<u32>,
     line: VecDeque<InLine>,
-    /// By logical page.
-    pages: BTreeMap<u32, Known>,
+    /// By logical page. Looked up only: its order shows nowhere.
+    pages: HashMap<u32, Known, FxBuildHasher>,
     lists: Vec<List>,
     /// Lists that may have a page to hand over.
     due: VecDeque<u32>,
@@ -182,32 +259,37 @@ pub(crate) struct WriteCache {
     /// Writes so far, and those of them that are in line.
     writes: u64,
     writes_in_line: u32,
-    /// Pages that wait in lists.
+    /// Pages that wait in lists, and of these those that rest.
     waiting: u32,
-    /// Pages of the host that are not on flash.
+    resting: u32,
+    /// Of those that wait, pages that have come back.
+    returned: u32,
+    /// Pages of the host that are not on flash, and of these those that are away.
     of_host: u32,
+    host_away: u32,
     counters: WriteCacheCounters,
 }
 
 impl WriteCache {
-    /// One of `size` pages of `page_size` bytes, with a list for each of these numbers: the pages of it that may be on their way to
-    /// flash at a time.
-    pub fn new(size: u32, page_size: u32, lists: impl Iterator<Item = u32>) -> WriteCache {
-        let list = |most| List { head: NONE, tail: NONE, away: 0, most, is_due: false };
+    /// One of `size` pages of `page_size` bytes, with these lists.
+    pub fn new(size: u32, page_size: u32, lists: impl Iterator<Item = Feeds>) -> WriteCache {
         WriteCache {
             size,
             page_size,
             slots: Vec::new(),
             free: VecDeque::new(),
             line: VecDeque::new(),
-            pages: BTreeMap::new(),
-            lists: lists.map(list).collect(),
+            pages: HashMap::default(),
+            lists: lists.map(List::new).collect(),
             due: VecDeque::new(),
             flushes: VecDeque::new(),
             writes: 0,
             writes_in_line: 0,
             waiting: 0,
+            resting: 0,
+            returned: 0,
             of_host: 0,
+            host_away: 0,
             counters: WriteCacheCounters::default(),
         }
     }
@@ -254,14 +336,17 @@ impl WriteCache {
             return self.flushes.pop_front().map(Effect::Flushed);
         }
         while let Some(number) = self.due.pop_front() {
-            let list = &mut self.lists[number as usize];
-            list.is_due = false;
-            if list.away < list.most && list.head != NONE {
-                let slot = list.head;
-                self.hand_over(slot);
-                self.look_at(number);
-                return Some(Effect::HandOver(slot));
+            self.lists[number as usize].is_due = false;
+            let pages = self.gives(number);
+            if pages > 0 {
+                return Some(Effect::HandOver(self.begin_program(number, pages)));
             }
+        }
+        if self.is_stuck() && self.line.front().is_some_and(|head| head.ready <= now && !self.has_room(head))
+        {
+            let longest = (0..self.lists.len()).rev().max_by_key(|&list| self.lists[list].waiting)?;
+            let pages = self.lists[longest].has(true);
+            return Some(Effect::HandOver(self.begin_program(longest as u32, pages)));
         }
         let head = self.line.front().filter(|head| head.ready <= now && self.has_room(head))?;
         let (lpn, turn) = (head.lpn, head.turn);
@@ -280,8 +365,49 @@ impl WriteCache {
 
     /// When the line goes on by itself.
     pub fn next_time(&self) -> SimTime {
-        let head = self.line.front().filter(|head| self.has_room(head));
+        let head = self.line.front().filter(|head| self.has_room(head) || self.is_stuck());
         head.map_or(SimTime::NEVER, |head| head.ready)
+    }
+
+    /// Whether everything that it holds waits, so that no slot becomes free by itself.
+    fn is_stuck(&self) -> bool {
+        self.waiting > 0 && self.waiting == self.held()
+    }
+
+    /// Pages that a list gives away now.
+    fn gives(&self, number: u32) -> u32 {
+        let list = &self.lists[number as usize];
+        if list.returned > 0 {
+            return list.returned;
+        }
+        let pages = list.has(self.flush_waits_for(list));
+        if list.away + pages <= list.feeds.most { pages } else { 0 }
+    }
+
+    /// Whether a flush waits for the oldest page of a list.
+    fn flush_waits_for(&self, list: &List) -> bool {
+        let waits = |flush: &Flush| list.head != NONE && self.slots[list.head as usize].number < flush.before;
+        self.flushes.back().is_some_and(waits)
+    }
+
+    /// Whether a list gives part of a program.
+    fn is_forced(&self, list: &List) -> bool {
+        list.returned > 0 || self.flush_waits_for(list)
+    }
+
+    fn begin_program(&mut self, list: u32, pages: u32) -> Program {
+        let from = &mut self.lists[list as usize];
+        from.takes = from.feeds.program;
+        self.count_resting(list);
+        Program { list, pages }
+    }
+
+    /// The number of pages in a list has changed, or of those that it gives.
+    fn count_resting(&mut self, number: u32) {
+        let list = self.lists[number as usize];
+        let resting = if self.is_forced(&list) { 0 } else { list.beyond() };
+        self.lists[number as usize].resting = resting;
+        self.resting = self.resting + resting - list.resting;
     }
 
     /// Whether there is a place for what stands in line.
@@ -331,7 +457,8 @@ impl WriteCache {
         written.add(write.written, self.page_size);
         let is_background = held.write.is_background && write.is_background;
         self.of_host += u32::from(held.write.is_background && !is_background);
-        (held.write, held.page) = (Write { written, is_background, ..write }, page);
+        let list = held.write.list;
+        (held.write, held.page) = (Write { written, is_background, list, ..write }, page);
     }
 
     fn take_slot(&mut self, page: &InLine, write: Write, number: u64) -> (u32, SimDuration) {
@@ -362,8 +489,8 @@ impl WriteCache {
         }
         self.lists[write.list as usize].tail = slot;
         self.known(page.lpn).slot = slot;
-        self.waiting += 1;
         self.of_host += u32::from(!write.is_background);
+        self.count_waiting(write.list);
         self.look_at(write.list);
         self.counters.admitted_pages += 1;
         self.counters.high_water_pages = self.counters.high_water_pages.max(u64::from(self.held()));
@@ -376,21 +503,57 @@ impl WriteCache {
     }
 
     fn look_at(&mut self, number: u32) {
-        let list = &mut self.lists[number as usize];
-        if list.away < list.most && list.head != NONE && !std::mem::replace(&mut list.is_due, true) {
+        if self.gives(number) > 0 && !std::mem::replace(&mut self.lists[number as usize].is_due, true) {
             self.due.push_back(number);
         }
+    }
+
+    /// One more page waits in a list.
+    fn count_waiting(&mut self, number: u32) {
+        self.lists[number as usize].waiting += 1;
+        self.waiting += 1;
+        self.count_resting(number);
     }
 
     /// A page that waits goes to its die, whatever that has to do.
     fn hand_over(&mut self, slot: u32) {
         self.unlink(slot);
-        self.slots[slot as usize].state = State::Away;
-        self.lists[self.slots[slot as usize].write.list as usize].away += 1;
+        let held = &mut self.slots[slot as usize];
+        held.state = State::Away;
+        self.host_away += u32::from(!held.write.is_background);
+        self.lists[held.write.list as usize].away += 1;
     }
 
-    /// The same at once, out of turn; `false` if it is on its way already.
-    pub fn hand_over_now(&mut self, slot: u32) -> bool {
+    /// The oldest page of a list is handed over; returns its slot.
+    pub fn take_first(&mut self, list: u32) -> Option<u32> {
+        let from = &mut self.lists[list as usize];
+        let slot = Some(from.head).filter(|&head| head != NONE)?;
+        if from.returned > 0 {
+            from.returned -= 1;
+            self.returned -= 1;
+        }
+        self.hand_over(slot);
+        Some(slot)
+    }
+
+    /// What was to be handed over has been, or as much of it as there was room for.
+    pub fn end_program(&mut self, list: u32) {
+        self.look_at(list);
+    }
+
+    /// A page is handed over at once, out of turn. Returns what is to be handed over with it; `None` if it is on its way already.
+    pub fn hand_over_now(&mut self, slot: u32) -> Option<Program> {
+        let held = &self.slots[slot as usize];
+        let (list, waits) = (held.write.list, held.state == State::Waiting);
+        waits.then(|| {
+            let pages = self.lists[list as usize].has(true) - 1;
+            self.hand_over(slot);
+            self.begin_program(list, pages)
+        })
+    }
+
+    /// A page that waits is dropped, and its slot handed over.
+    fn drop_waiting(&mut self, slot: u32) -> bool {
         let waits = self.slots[slot as usize].state == State::Waiting;
         if waits {
             self.hand_over(slot);
@@ -409,14 +572,18 @@ impl WriteCache {
             NONE => list.tail = previous,
             next => self.slots[next as usize].previous = previous,
         }
+        list.waiting -= 1;
         self.waiting -= 1;
+        self.count_resting(write.list);
     }
 
-    /// A page that was on its way has not reached a die, and waits again, before all others.
+    /// A page that was on its way has not reached a die, and goes again, before all others: a later version of it may wait.
     pub fn take_back(&mut self, slot: u32) {
         let number = self.slots[slot as usize].write.list;
         let list = &mut self.lists[number as usize];
         list.away -= 1;
+        list.returned += 1;
+        self.returned += 1;
         let next = std::mem::replace(&mut list.head, slot);
         match next {
             NONE => list.tail = slot,
@@ -424,11 +591,12 @@ impl WriteCache {
         }
         let held = &mut self.slots[slot as usize];
         (held.state, held.next, held.previous) = (State::Waiting, next, NONE);
+        self.host_away -= u32::from(!held.write.is_background);
         let (lpn, holds) = (held.lpn, held.holds);
         if self.holds(lpn).is_none() && holds == Holds::Page {
             self.known(lpn).slot = slot;
         }
-        self.waiting += 1;
+        self.count_waiting(number);
         self.look_at(number);
     }
 
@@ -445,6 +613,7 @@ impl WriteCache {
         (held.state, held.collected) = (State::Free, collected);
         let (lpn, number) = (held.lpn, held.number);
         self.of_host -= u32::from(!held.write.is_background);
+        self.host_away -= u32::from(!held.write.is_background);
         if self.holds(lpn) == Some(slot) {
             self.known(lpn).slot = NONE;
             self.forget_if_unknown(lpn);
@@ -459,7 +628,7 @@ impl WriteCache {
         let Some(slot) = self.holds(lpn) else { return Trimmed::Elsewhere };
         self.known(lpn).slot = NONE;
         self.forget_if_unknown(lpn);
-        if !self.hand_over_now(slot) {
+        if !self.drop_waiting(slot) {
             return Trimmed::Elsewhere;
         }
         self.counters.trimmed_pages += 1;
@@ -473,8 +642,17 @@ impl WriteCache {
         let before = self.writes + u64::from(self.writes_in_line);
         if left > 0 {
             self.flushes.push_back(Flush { token, issued, since: now, before, left });
+            self.look_at_all();
         }
         left > 0
+    }
+
+    /// What a list gives has changed though its pages have not.
+    fn look_at_all(&mut self) {
+        for number in 0..self.lists.len() as u32 {
+            self.count_resting(number);
+            self.look_at(number);
+        }
     }
 
     /// A write is on flash, or part of one that came before it.
@@ -494,14 +672,19 @@ impl WriteCache {
         self.line.front().map(|head| head.ready).filter(|&ready| ready < now)
     }
 
-    /// Pages that wait, and what is in line.
-    pub fn not_handed_over(&self) -> usize {
-        self.waiting as usize + self.line.len()
+    /// Whether pages have come back and have not gone again.
+    pub fn has_returned(&self) -> bool {
+        self.returned > 0
     }
 
-    /// Whether pages of the host are not on flash.
+    /// Pages that wait and do not rest, and what is in line.
+    pub fn not_handed_over(&self) -> usize {
+        (self.waiting - self.resting) as usize + self.line.len()
+    }
+
+    /// Whether pages of the host are on their way to flash, or about to be.
     pub fn works_for_host(&self) -> bool {
-        self.of_host > 0
+        self.host_away > 0 || (self.of_host > 0 && self.waiting > self.resting)
     }
 
     /// What it has counted.
@@ -524,12 +707,13 @@ impl WriteCache {
             self.forget_if_unknown(lpn);
             forgets(sub);
         }
+        self.look_at_all();
     }
 
     /// The drive has failed.
     pub fn forget_all(&mut self) {
         let counters = self.counters;
-        let lists = self.lists.iter().map(|list| list.most).collect::<Vec<_>>();
+        let lists = self.lists.iter().map(|list| list.feeds).collect::<Vec<_>>();
         *self = WriteCache::new(self.size, self.page_size, lists.into_iter());
         self.counters = counters;
     }
@@ -548,18 +732,30 @@ impl WriteCache {
             of(State::Away)
         );
         assert!(self.slots.len() <= self.size as usize, "{} slots of {}", self.slots.len(), self.size);
-        let (mut waiting, mut away) = (0, 0);
-        for list in &self.lists {
+        let (mut waiting, mut away, mut resting, mut returned) = (0, 0, 0, 0);
+        for (number, list) in (0..).zip(&self.lists) {
             let next = |&slot: &u32| Some(self.slots[slot as usize].next).filter(|&next| next != NONE);
             let first = Some(list.head).filter(|&head| head != NONE);
-            waiting += std::iter::successors(first, next).count();
+            let listed = std::iter::successors(first, next).count();
+            assert_eq!(list.waiting as usize, listed, "pages in list {number}");
+            waiting += listed;
             away += list.away;
-            assert!(
-                list.away >= list.most || list.head == NONE || list.is_due,
-                "a list that nobody looks at"
+            assert!(list.returned <= list.waiting, "pages that have come back wait in list {number}");
+            assert_eq!(
+                list.resting,
+                if self.is_forced(list) { 0 } else { list.beyond() },
+                "pages that rest in {number}"
             );
+            resting += list.resting;
+            returned += list.returned;
+            assert!(self.gives(number) == 0 || list.is_due, "nobody looks at list {number}");
         }
         assert_eq!((waiting, away as usize), (of(State::Waiting), of(State::Away)), "pages in lists");
+        assert_eq!((resting, returned), (self.resting, self.returned), "pages that rest, or have come back");
+        let is_host = |slot: &&Slot| slot.state != State::Free && !slot.write.is_background;
+        let away = self.slots.iter().filter(is_host).filter(|slot| slot.state == State::Away);
+        let of_host = self.slots.iter().filter(is_host).count();
+        assert_eq!((of_host, away.count()), (self.of_host as usize, self.host_away as usize), "host pages");
         for (lpn, known) in &self.pages {
             let in_line = self.line.iter().filter(|what| what.lpn == *lpn).count();
             assert_eq!(known.in_line as usize, in_line, "what is in line of page {lpn}");
@@ -580,8 +776,15 @@ mod tests {
 
     const PAGE: u32 = 4_096;
 
+    /// With lists of which so many pages may be away at a time, in programs of one page.
     fn cache(size: u32, lists: &[u32]) -> WriteCache {
-        WriteCache::new(size, PAGE, lists.iter().copied())
+        WriteCache::new(size, PAGE, lists.iter().map(|&most| Feeds { most, program: 1, first: 1 }))
+    }
+
+    /// With as many lists, of which one program of so many pages may be away.
+    fn by_program(size: u32, lists: usize, program: u32) -> WriteCache {
+        let feeds = Feeds { most: program, program, first: program };
+        WriteCache::new(size, PAGE, std::iter::repeat_n(feeds, lists))
     }
 
     /// A write of a page, in the list of its number modulo `lists`.
@@ -598,15 +801,28 @@ mod tests {
 
     /// What happens at a moment: the page of each effect, with a letter for its kind.
     fn happens(cache: &mut WriteCache, now: u64) -> Vec<String> {
-        let effects = std::iter::from_fn(|| cache.next(SimTime(now))).collect::<Vec<_>>();
-        let told = |effect: &Effect| match effect {
-            Effect::Admitted { page, absorbs: false, .. } => format!("in {}", page.lpn),
-            Effect::Admitted { page, .. } => format!("over {}", page.lpn),
-            Effect::Turn(what) => format!("turn {}", what.lpn),
-            Effect::HandOver(slot) => format!("out {}", cache.slot(*slot).lpn),
-            Effect::Flushed(flush) => format!("flushed {}", flush.token),
-        };
-        effects.iter().map(told).collect()
+        let mut told = Vec::new();
+        while let Some(effect) = cache.next(SimTime(now)) {
+            told.push(match effect {
+                Effect::Admitted { page, absorbs: false, .. } => format!("in {}", page.lpn),
+                Effect::Admitted { page, .. } => format!("over {}", page.lpn),
+                Effect::Turn(what) => format!("turn {}", what.lpn),
+                Effect::HandOver(program) => {
+                    let slots = take(cache, program);
+                    let pages: Vec<_> = slots.iter().map(|&slot| cache.slot(slot).lpn.to_string()).collect();
+                    format!("out {}", pages.join(" "))
+                }
+                Effect::Flushed(flush) => format!("flushed {}", flush.token),
+            });
+        }
+        told
+    }
+
+    /// The slots of what is handed over for a program.
+    fn take(cache: &mut WriteCache, program: Program) -> Vec<u32> {
+        let slots = (0..program.pages).map(|_| cache.take_first(program.list).expect("a page")).collect();
+        cache.end_program(program.list);
+        slots
     }
 
     fn ends(cache: &mut WriteCache, lpn: u32) {
@@ -675,12 +891,91 @@ mod tests {
         assert!(!cache.flush(100, SimTime(4), SimTime(4)), "nothing is left");
     }
 
+    #[test]
+    fn a_list_gives_nothing_until_it_has_a_program_and_then_all_of_it() {
+        let mut cache = by_program(8, 1, 4);
+        (0..3).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 0)));
+        assert_eq!(happens(&mut cache, 0), ["in 0", "in 1", "in 2"]);
+        assert_eq!((cache.not_handed_over(), cache.works_for_host()), (0, false), "they rest");
+        (3..9).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 0)));
+        assert_eq!(happens(&mut cache, 1), ["in 3", "out 0 1 2 3", "in 4", "in 5", "in 6", "in 7"]);
+        assert_eq!(
+            (cache.not_handed_over(), cache.works_for_host()),
+            (4 + 1, true),
+            "a program, and the line"
+        );
+        (0..3).for_each(|lpn| ends(&mut cache, lpn));
+        assert_eq!(happens(&mut cache, 2), ["in 8"], "the program has not ended as a whole");
+        ends(&mut cache, 3);
+        assert_eq!(happens(&mut cache, 3), ["out 4 5 6 7"]);
+        assert_eq!((cache.not_handed_over(), cache.works_for_host()), (0, true));
+        cache.audit(4..=4);
+    }
+
+    #[test]
+    fn what_ageing_began_is_filled_first() {
+        let feeds = Feeds { most: 4, program: 4, first: 1 };
+        let mut cache = WriteCache::new(8, PAGE, std::iter::once(feeds));
+        (0..6).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 0)));
+        assert_eq!(happens(&mut cache, 0), ["in 0", "out 0", "in 1", "in 2", "in 3", "in 4", "in 5"]);
+        ends(&mut cache, 0);
+        assert_eq!(happens(&mut cache, 1), ["out 1 2 3 4"]);
+    }
+
+    #[test]
+    fn a_flush_takes_what_there_is_of_a_program() {
+        let mut cache = by_program(8, 2, 4);
+        for lpn in [0, 2, 4, 1] {
+            cache.arrive(write(lpn, lpn.into(), 2, 0));
+        }
+        assert_eq!(happens(&mut cache, 0).len(), 4);
+        assert!(cache.flush(99, SimTime(0), SimTime(0)));
+        assert_eq!((cache.not_handed_over(), cache.works_for_host()), (4, true));
+        assert_eq!(happens(&mut cache, 1), ["out 0 2 4", "out 1"]);
+        // What comes behind the flush rests.
+        cache.arrive(write(6, 6, 2, 1));
+        assert_eq!(happens(&mut cache, 1), ["in 6"]);
+        [0, 2, 4, 1].into_iter().for_each(|lpn| ends(&mut cache, lpn));
+        assert_eq!(happens(&mut cache, 2), ["flushed 99"]);
+        assert_eq!((cache.held(), cache.not_handed_over()), (1, 0));
+        cache.audit(0..=0);
+    }
+
+    /// Two lists with less than a program each, no free slot: one of them gives what it has. The line goes on when its data is there.
+    #[test]
+    fn a_full_cache_gives_part_of_a_program_rather_than_nothing() {
+        let mut cache = by_program(4, 2, 4);
+        for lpn in [0, 1, 3, 2, 5] {
+            cache.arrive(write(lpn, lpn.into(), 2, if lpn == 5 { 10 } else { 0 }));
+        }
+        assert_eq!(happens(&mut cache, 0), ["in 0", "in 1", "in 3", "in 2"]);
+        assert_eq!((cache.next_time(), happens(&mut cache, 9)), (SimTime(10), vec![]));
+        assert_eq!(happens(&mut cache, 10), ["out 0 2"]);
+        assert_eq!((cache.next_time(), happens(&mut cache, 11)), (SimTime::NEVER, vec![]), "one at a time");
+        ends(&mut cache, 0);
+        assert_eq!(happens(&mut cache, 12), ["in 5"]);
+    }
+
+    #[test]
+    fn a_page_that_goes_out_of_turn_takes_along_what_waits() {
+        let mut cache = by_program(8, 1, 4);
+        (0..3).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 0)));
+        assert_eq!(happens(&mut cache, 0).len(), 3);
+        let with = cache.hand_over_now(1).expect("it waits");
+        assert_eq!(take(&mut cache, with), [0, 2]);
+        assert_eq!(cache.hand_over_now(1), None, "it is on its way");
+        cache.audit(3..=3);
+    }
+
     /// Random arrivals, ends, trims and losses of power, with an audit after each.
     #[test]
     fn every_page_stays_where_it_should_be_whatever_happens() {
-        for seed in 0..50 {
+        for seed in 0..100 {
             let mut rng = Rng::stream(seed, "front");
-            let mut cache = cache(1 + rng.below(6) as u32, &[1, 2, 1]);
+            let program = 1 + (seed / 50 * rng.below(4)) as u32;
+            let lists = [1, 2, 1].map(|most| Feeds { most: most * program, program, first: 1 });
+            let size = program + rng.below(6) as u32;
+            let mut cache = WriteCache::new(size, PAGE, lists.into_iter());
             let mut away: Vec<u32> = Vec::new();
             for now in 0..400 {
                 let lpn = rng.below(9) as u32;
@@ -693,7 +988,22 @@ mod tests {
                     }
                     6 => _ = cache.flush(now, SimTime(now), SimTime(now)),
                     7 if rng.chance(0.1) => cache.lose_power(|_| ()),
-                    8 if !away.is_empty() && rng.chance(0.1) => cache.take_back(away.swap_remove(0)),
+                    8 if !away.is_empty() && rng.chance(0.1) => {
+                        // What is on its way for a page comes back last first; so only the single one does.
+                        let of_page = |lpn| away.iter().filter(|&&slot| cache.slot(slot).lpn == lpn).count();
+                        if of_page(cache.slot(away[0]).lpn) == 1 {
+                            cache.take_back(away.swap_remove(0));
+                        }
+                    }
+                    8 if rng.chance(0.3) => {
+                        let held = cache.holds(lpn);
+                        if let Some((slot, with)) =
+                            held.and_then(|slot| Some((slot, cache.hand_over_now(slot)?)))
+                        {
+                            away.push(slot);
+                            away.append(&mut take(&mut cache, with));
+                        }
+                    }
                     _ if !away.is_empty() => {
                         let slot = away.swap_remove(rng.below(away.len() as u64) as usize);
                         cache.is_on_flash(slot, SimDuration::ZERO);
@@ -701,12 +1011,25 @@ mod tests {
                     _ => {}
                 }
                 while let Some(effect) = cache.next(SimTime(now)) {
-                    if let Effect::HandOver(slot) = effect {
-                        away.push(slot);
+                    if let Effect::HandOver(program) = effect {
+                        away.append(&mut take(&mut cache, program));
                     }
                 }
                 cache.audit(away.len()..=away.len());
             }
+            // Whatever is left comes to an end: nothing is in line, and what has not been programmed rests.
+            let end = SimTime(1_000);
+            loop {
+                while let Some(effect) = cache.next(end) {
+                    if let Effect::HandOver(program) = effect {
+                        away.append(&mut take(&mut cache, program));
+                    }
+                }
+                let Some(slot) = away.pop() else { break };
+                cache.is_on_flash(slot, SimDuration::ZERO);
+            }
+            assert_eq!(cache.not_handed_over(), 0, "seed {seed}");
+            assert!(!cache.works_for_host() && cache.held() < 3 * program, "seed {seed}");
         }
     }
 }

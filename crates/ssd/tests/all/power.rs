@@ -29,7 +29,7 @@ fn what_runs_is_stored_and_what_waits_is_not() {
 #[test]
 fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered_once() {
     let mut forgotten = 0;
-    for seed in 0..200 {
+    for seed in 0..300 {
         let mut rng = Rng::stream(seed, "power");
         let mut config = crate::random::config(&mut rng);
         crate::random::timing(&mut config, &mut Rng::stream(seed, "power/timing"));
@@ -37,8 +37,16 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
         // Old seeds differ in nothing else.
         let size = Rng::stream(seed, "power/write cache").below(12);
         config.write_cache.size = Some(size * 512).filter(|&size| size > 0 && seed % 2 == 1);
+        if seed >= 200 {
+            // A cache that gathers programs of several units.
+            config.write_cache.size = None;
+            let mut packing = Rng::stream(seed, "power/packing");
+            crate::random::pack(&mut config, &mut packing);
+            let program = u64::from(config.resolve().unwrap().packing.slots_per_program());
+            config.write_cache.size = Some((program + packing.below(3 * program)) * 512);
+        }
         let ftl = Ftl::new(&config, seed, "device").unwrap();
-        let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.geometry.page_size));
+        let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.mapping_unit()));
         let mut device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
         let (mut now, mut open) = (SimTime::ZERO, BTreeMap::new());
         let answered = |device: &mut Device<AnyProbe>, open: &mut BTreeMap<u64, SimTime>| {

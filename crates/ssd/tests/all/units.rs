@@ -14,7 +14,7 @@ use harmonia_ssd::{Amount, Device, Frontiers, Ftl, Goal, SsdConfig, SubRequest};
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 /// Four units in a page, four pages in a block; data is there at once.
-fn four() -> SsdConfig {
+pub fn four() -> SsdConfig {
     let mut config = one_die();
     config.geometry.page_size = 4 * PAGE as u32;
     config.ftl.mapping_unit = Some(PAGE as u32);

@@ -3,15 +3,19 @@
 //! ```text
 //! link 70   ack 10   page in 300   tPROG 5,000      a program that is handed over at t ends at t + 5,300
 //! ```
+//!
+//! Devices whose programs carry four units have those of [`units`](crate::units), and no link.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bench::*;
 use crate::random::pick;
+use crate::units::four;
 use harmonia_engine::Rng;
+use harmonia_flash::Copyback;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, FlashPage, NoProbe, Origin, Probe, any, probe_as};
-use harmonia_ssd::{Allocation, Device, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
+use harmonia_ssd::{Allocation, Amount, Device, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
 use harmonia_types::{
     Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime, WriteCacheCounters,
 };
@@ -386,6 +390,251 @@ fn pages_go_from_the_cache_to_a_die_that_does_not_collect() {
     assert!(bench.device.is_quiet());
 }
 
+/// The blame of a write that the cache of such a device took at once.
+fn taken() -> Blame {
+    Blame { service: ACK, ..Blame::default() }
+}
+
+/// Units that the host's programs wrote, and bytes of them that are padding.
+fn written(bench: &Bench) -> (u64, u64) {
+    (programs(bench), bench.device.counters().padding[IoCause::Host as usize])
+}
+
+/// Three units wait, however long; with the fourth all of them are programmed at once. Meanwhile the device is idle.
+#[test]
+fn a_program_begins_when_the_cache_has_all_of_it() {
+    let mut bench = Bench::empty(&cached(four(), 8));
+    for unit in 0..3 {
+        let at = 1_000 * u64::from(unit);
+        bench.write(at, unit, unit.into(), 1).known_by(at, unit, at + ACK, taken());
+    }
+    bench.advance(50_000);
+    assert_eq!((written(&bench), bench.device.status(SimTime(50_000)).queue_depth), ((0, 0), 0));
+    assert!(bench.device.is_quiet());
+    bench.write(60_000, 9, 7, 1).known_by(60_000, 9, 60_000 + ACK, taken());
+    bench.advance(60_000 + PROGRAM - 1);
+    assert_eq!(bench.device.status(SimTime(60_000 + PROGRAM - 1)).queue_depth, 4);
+    bench.advance(60_000 + PROGRAM);
+    assert!(bench.device.is_quiet());
+    assert_eq!(written(&bench), (4, 0));
+}
+
+/// Pages that rest do not keep the device from collecting in idle time.
+#[test]
+fn units_that_rest_do_not_keep_the_device_from_being_idle() {
+    let written: Vec<u32> = (0..48).chain(0..16).collect();
+    let mut bench = Bench::with(&cached(four(), 8), &[&written]);
+    bench.write(0, 1, 20, 1).advance(1_000);
+    assert!(!bench.force_idle(1_000).collected().is_empty());
+    assert_eq!(programs(&bench), 64, "the unit still rests");
+}
+
+#[test]
+fn a_flush_pads_what_there_is_of_a_program() {
+    let mut bench = Bench::empty(&without_power(cached(four(), 8)));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).write(0, 3, 2, 1).submit(1_000, flush(4));
+    let ends = 1_000 + 3 * 75 + 5_000;
+    bench.known_at(ends, 4, ends, Blame { cache_wait: ends - 1_000, ..Blame::default() });
+    assert_eq!(written(&bench), (4, PAGE));
+    assert!(bench.device.is_quiet());
+}
+
+/// Where power is stored a flush has nothing to wait for, and nothing is padded for it.
+#[test]
+fn a_flush_pads_nothing_where_power_is_stored() {
+    let mut bench = Bench::empty(&cached(four(), 8));
+    bench.write(0, 1, 0, 1).submit(1_000, flush(4)).known_by(1_000, 4, 1_000, Blame::default());
+    bench.advance(100_000);
+    assert_eq!(written(&bench), (0, 0));
+}
+
+/// Two dies, three units for each, and no slot is left: one of them gives what it has.
+#[test]
+fn a_cache_that_is_full_of_parts_of_programs_gives_one_of_them() {
+    let mut config = cached(four(), 6);
+    config.geometry.channels = 2;
+    let mut bench = Bench::empty(&config);
+    (0..7).for_each(|unit| _ = bench.write(0, unit, unit.into(), 1));
+    let ends = 3 * 75 + 5_000;
+    bench.known_at(ends, 6, ends + ACK, Blame { cache_wait: ends, ..taken() });
+    assert_eq!(written(&bench), (4, PAGE));
+    assert_eq!([0, 1].map(|unit| bench.device.ftl().lookup(unit, 0).is_some()), [true, false]);
+}
+
+/// Ageing has left half of a program, which two units fill.
+#[test]
+fn a_program_that_ageing_began_is_filled() {
+    let mut bench = Bench::with(&cached(four(), 8), &[&[0, 1, 2, 3, 4, 5]]);
+    (0..7).for_each(|unit| _ = bench.write(0, unit, 20 + u64::from(unit), 1));
+    bench.advance(2 * 75 + 5_000);
+    assert_eq!(written(&bench), (6 + 2 + 4, 0), "and the next program has begun");
+    bench.advance(100_000);
+    assert_eq!((written(&bench), counted(&bench).admitted_pages), ((12, 0), 7));
+}
+
+/// Where any die may take a program, one takes all of it, and the other the next.
+#[test]
+fn all_units_of_a_program_go_to_one_die() {
+    let mut config = cached(four(), 16);
+    config.geometry.channels = 2;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    let mut bench = Bench::empty(&config);
+    let lpns = [3, 9, 4, 12, 7, 1, 30, 2];
+    for (token, lpn) in (0..).zip(lpns) {
+        bench.write(0, token, lpn, 1);
+    }
+    bench.advance(PROGRAM);
+    assert!(bench.device.is_quiet(), "both dies worked at once");
+    let homes = lpns.map(|lpn| bench.device.ftl().home(lpn as u32));
+    assert_eq!(homes, [0, 0, 0, 0, 1, 1, 1, 1].map(Some));
+    assert_eq!(written(&bench), (8, 0));
+}
+
+/// Where the device chooses the die, too: the first program of each has room for two.
+#[test]
+fn programs_that_ageing_began_are_filled_whichever_die_is_chosen() {
+    let mut config = cached(four(), 16);
+    config.geometry.channels = 2;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    let mut bench = Bench::with(&config, &[&[0, 1, 2, 3, 4, 5], &[0, 1, 2, 3, 4, 5]]);
+    for unit in 0..8 {
+        bench.write(0, unit, 20 + u64::from(unit), 1);
+    }
+    bench.advance(100_000);
+    assert!(bench.device.is_quiet());
+    assert_eq!(written(&bench), (12 + 8, 0));
+}
+
+/// What is missing of a unit is read before the program begins, which carries it with the others.
+#[test]
+fn a_part_of_a_unit_has_the_rest_read_and_goes_along() {
+    let mut bench = Bench::with(&cached(four(), 8), &[&[0, 1, 2, 3]]);
+    bench.write(0, 1, 5, 1).submit(0, partial(2, 1)).write(0, 3, 6, 1).write(0, 4, 7, 1);
+    bench.advance(1_075 + PROGRAM - 1);
+    assert!(!bench.device.is_quiet());
+    bench.advance(1_075 + PROGRAM);
+    assert!(bench.device.is_quiet());
+    assert_eq!((written(&bench), bench.device.counters().read_modify_write_reads), ((8, 3_072), 1));
+}
+
+/// A read needs a unit of which the cache has a part. What waits for the same die goes along.
+#[test]
+fn a_read_of_a_part_takes_along_what_waits() {
+    let mut bench = Bench::with(&cached(four(), 8), &[&[0, 1, 2, 3]]);
+    bench.write(0, 1, 5, 1).submit(0, partial(2, 1)).read(1_000, 3, 1, 1);
+    let read = Blame { service: 1_000, transfer: 75, queue_host: 1_075 + 5_150, ..Blame::default() };
+    bench.known_at(1_000 + 1_075 + 5_150 + 1_075, 3, 8_300, read);
+    assert_eq!(written(&bench), (8, 2 * PAGE + 3_072));
+}
+
+/// Where the device chooses the die, parts of units wait for the die in which the rest lies, and whole units for any.
+#[test]
+fn parts_of_units_wait_for_the_die_that_has_the_rest() {
+    let mut config = cached(four(), 16);
+    config.geometry.channels = 2;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    // Unit 1 has the odd numbers.
+    let mut bench = Bench::with(&config, &[&[0, 1, 2, 3], &[0, 1, 2, 3]]);
+    for part in [1, 3, 5] {
+        bench.submit(0, partial(part, part.into())).write(0, 10 + part, 20 + u64::from(part), 1);
+    }
+    bench.advance(10_000);
+    assert_eq!(written(&bench), (8, 0), "three and three wait");
+    bench.submit(10_000, partial(9, 7)).advance(10_000 + 4 * 1_075 + PROGRAM);
+    assert!(bench.device.is_quiet());
+    assert_eq!((written(&bench), bench.device.ftl().home(7)), ((12, 4 * 3_072), Some(1)));
+}
+
+/// A unit of which a part waits for its die is overwritten as a whole: it stays where it waits, and needs nothing read.
+#[test]
+fn a_part_that_becomes_whole_stays_in_its_place() {
+    let mut config = cached(four(), 16);
+    config.geometry.channels = 2;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    let mut bench = Bench::with(&config, &[&[0, 1, 2, 3], &[0, 1, 2, 3]]);
+    bench.submit(0, partial(1, 1)).write(0, 2, 1, 1);
+    for part in [3, 5, 7] {
+        bench.submit(0, partial(part, part.into()));
+    }
+    bench.advance(3 * 1_075 + PROGRAM);
+    assert!(bench.device.is_quiet());
+    assert_eq!((written(&bench), counted(&bench).absorbed_pages), ((12, 3 * 3_072), 1));
+}
+
+/// A cache of just as many units as a scenario asks for: a program for each die, or two where the device chooses. Random writes of whole
+/// units fill all of their programs, if none is of a unit that is on its way: such a write follows the other to its die.
+#[test]
+fn the_smallest_cache_pads_nothing() {
+    for allocation in [Allocation::CWDP, Allocation::Dynamic] {
+        let mut config = cached(four(), 8);
+        (config.geometry.channels, config.geometry.blocks_per_plane) = (2, 16);
+        (config.ftl.allocation, config.ftl.reserved_blocks) = (allocation, Amount::Blocks(8));
+        let ftl = Ftl::new(&config, 1, "device").unwrap();
+        let units = u64::from(ftl.shape().logical_pages);
+        let mut device = Device::new(&config, ftl, NoProbe).unwrap();
+        let mut rng = Rng::stream(3, "smallest cache");
+        let mut latest = [u64::MAX; 16];
+        for token in 0..4_000 {
+            let unit = std::iter::repeat_with(|| rng.below(units)).find(|unit| !latest.contains(unit));
+            let unit = unit.expect("more units than are on their way");
+            latest[token as usize % 16] = unit;
+            device.submit(SimTime::ZERO, sub(token, Operation::Write, unit, 1)).unwrap();
+        }
+        while device.next_wakeup() != SimTime::NEVER {
+            device.advance_until(device.next_wakeup(), false).unwrap();
+        }
+        device.audit();
+        let counters = device.counters();
+        assert_eq!(device.completions().len(), 4_000, "{allocation:?}");
+        assert_eq!(counters.padding[IoCause::Host as usize], 0, "{allocation:?}");
+        assert!(counters.gc_victims > 300, "{allocation:?}: {} victims", counters.gc_victims);
+    }
+}
+
+/// At saturation dies do nothing but program, and collect: writes come at the rate of units per program times dies over the time of a
+/// program, less what collection programs. Reads and erases take next to no time here.
+#[test]
+fn the_rate_at_saturation_is_that_of_whole_programs_over_write_amplification() {
+    for allocation in [Allocation::CWDP, Allocation::Dynamic] {
+        let mut config = cached(four(), 400);
+        let geometry = &mut config.geometry;
+        (geometry.channels, geometry.blocks_per_plane, geometry.pages_per_block) = (4, 64, 16);
+        let timing = &mut config.timing;
+        (timing.read, timing.erase, timing.transfer) =
+            (SimDuration(1).into(), SimDuration(1), SimDuration(4));
+        timing.copyback = Copyback::None;
+        (config.ftl.allocation, config.ftl.reserved_blocks) = (allocation, Amount::Blocks(14));
+        let ftl = Ftl::new(&config, 1, "device").unwrap();
+        let units = u64::from(ftl.shape().logical_pages);
+        let mut device = Device::new(&config, ftl, NoProbe).unwrap();
+        let mut rng = Rng::stream(5, "saturation");
+        // Each unit once, and twice more at random. Then what is measured.
+        let (before, measured) = (3 * units, 2 * units);
+        for token in 0..before + measured + 1_000 {
+            let unit = if token < units { token } else { rng.below(units) };
+            device.submit(SimTime::ZERO, sub(token as u32, Operation::Write, unit, 1)).unwrap();
+        }
+        let mut until = |answered: u64| {
+            let mut now = SimTime::ZERO;
+            while (device.completions().len() as u64) < answered {
+                now = device.next_wakeup();
+                device.advance_until(now, false).unwrap();
+            }
+            let counters = device.counters();
+            (now.0 as f64, counters.programs.iter().sum::<u64>() as f64, counters.padding)
+        };
+        let (from, to) = (until(before), until(before + measured));
+        let amplification = (to.1 - from.1) / measured as f64;
+        let rate = measured as f64 / (to.0 - from.0);
+        let expected = 4.0 * 4.0 / 5_004.0 / amplification;
+        let case = format!("{allocation:?}: {rate} a ns of {expected}, amplification {amplification}");
+        eprintln!("{case}");
+        assert!((rate / expected - 1.0).abs() < 0.02, "{case}");
+        assert!((2.0..6.0).contains(&amplification), "{case}");
+        assert_eq!(to.2[IoCause::Host as usize], 0, "{case}");
+    }
+}
+
 /// Which page of which write.
 type Tag = (u32, u32);
 
@@ -395,7 +644,8 @@ struct Tagged {
     page_bits: u32,
     flash: BTreeMap<(u32, u32), (Lpn, Page)>,
     slots: BTreeMap<u32, (Lpn, Page, BTreeSet<usize>)>,
-    merged: Option<Page>,
+    /// Rests that were read for programs to come.
+    merged: BTreeMap<Lpn, Page>,
     drained: Option<u32>,
     found: BTreeMap<Tag, Page>,
     answers: u64,
@@ -454,13 +704,14 @@ impl Probe for Tagged {
     }
 
     fn merge(&mut self, from: FlashPage, lpn: Lpn, _: Origin) {
-        self.merged = Some(self.load(from, lpn));
+        let before = self.merged.insert(lpn, self.load(from, lpn));
+        assert!(before.is_none(), "the rest of {lpn:?} is read once");
     }
 
     fn program(&mut self, to: FlashPage, lpn: Lpn, _: IoCause, _: Option<Origin>) {
         let slot = self.drained.take().expect("what is programmed comes from the cache");
         let (_, page, bytes) = &self.slots[&slot];
-        let mut programmed = self.merged.take().unwrap_or_else(|| vec![None; SIZE]);
+        let mut programmed = self.merged.remove(&lpn).unwrap_or_else(|| vec![None; SIZE]);
         bytes.iter().for_each(|&byte| programmed[byte] = page[byte]);
         let before = self.flash.insert((to.unit, to.ppn.0), (lpn, programmed));
         assert!(before.is_none(), "{to:?} is not erased");
@@ -498,11 +749,15 @@ struct Seen {
     counters: WriteCacheCounters,
     refused: u64,
     moved: u64,
+    /// Devices whose programs carry several units, and bytes that all devices programmed for the host, padding apart.
+    programs: u64,
+    written: u64,
+    padding: u64,
 }
 
 /// Random devices with a cache, random histories: every byte that is read is the last that arrived before, and every
 /// operation is answered once with blame that sums.
-fn check(seed: u64, seen: &mut Seen) {
+fn check(seed: u64, packs: bool, seen: &mut Seen) {
     let mut rng = Rng::stream(seed, "write cache");
     let config = crate::random::config(&mut rng);
     let mut config = crate::random::additions(&mut Rng::stream(seed, "write cache/additions"), config);
@@ -513,8 +768,17 @@ fn check(seed: u64, seen: &mut Seen) {
         // There the rest of a page is read long before its program, which this probe does not follow.
         config.gc.schedule = config.gc.schedule.with("partial_writes", "alone");
     }
+    let (mut pages, mut program) = (1 + rng.below(12), 1);
+    if packs {
+        let mut packing = Rng::stream(seed, "write cache/packing");
+        crate::random::pack(&mut config, &mut packing);
+        program = config.resolve().expect("it was made to").packing.slots_per_program().into();
+        // From a program, which is less than a scenario may have, to several for each die.
+        let more = pick(&mut packing, &[1, program, 6 * program]);
+        pages = program + packing.below(more);
+    }
     config.write_cache = WriteCacheConfig {
-        size: Some((1 + rng.below(12)) * SIZE as u64),
+        size: Some(pages * SIZE as u64),
         power_protected: true,
         ack: SimDuration(rng.below(50)),
     };
@@ -599,6 +863,9 @@ fn check(seed: u64, seen: &mut Seen) {
     }
     let counters = device.counters();
     assert_eq!(tagged.answers, counters.write_cache.answered_pages);
+    seen.programs += u64::from(program > 1);
+    seen.padding += counters.padding[IoCause::Host as usize];
+    seen.written += counters.programs[IoCause::Host as usize] * SIZE as u64;
     seen.counters.admitted_pages += counters.write_cache.admitted_pages;
     seen.counters.absorbed_pages += counters.write_cache.absorbed_pages;
     seen.counters.answered_pages += counters.write_cache.answered_pages;
@@ -637,10 +904,22 @@ fn hear(
 #[test]
 fn every_byte_is_the_last_that_was_written_whatever_the_cache_does() {
     let mut seen = Seen::default();
-    (0..200).for_each(|seed| check(seed, &mut seen));
-    let Seen { counters, refused, moved } = seen;
+    (0..200).for_each(|seed| check(seed, false, &mut seen));
+    let Seen { counters, refused, moved, .. } = seen;
     assert!(refused > 500 && moved > 10_000, "{refused} reads refused, {moved} pages moved");
     assert!(counters.absorbed_pages > 2_500 && counters.answered_pages > 2_500, "{counters:?}");
     assert!(counters.trimmed_pages > 100 && counters.waits > 2_500, "{counters:?}");
     assert!(counters.waits_for_gc > 250, "{counters:?}");
+}
+
+#[test]
+fn every_byte_is_the_last_that_was_written_where_programs_carry_several_units() {
+    let mut seen = Seen::default();
+    (0..400).for_each(|seed| check(seed, true, &mut seen));
+    let Seen { counters, refused, moved, programs, written, padding } = seen;
+    assert!(refused > 500 && moved > 10_000, "{refused} reads refused, {moved} units moved");
+    assert!(programs > 200, "{programs} devices have programs of several units");
+    assert!(counters.absorbed_pages > 2_500 && counters.answered_pages > 2_500, "{counters:?}");
+    assert!(counters.trimmed_pages > 100 && counters.waits > 2_500, "{counters:?}");
+    assert!(padding > 0 && padding < written, "{padding} of {written} bytes are padding");
 }
