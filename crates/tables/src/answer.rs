@@ -125,7 +125,7 @@ fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: S
     let headings = headings.chain(["IOPS", "MB/s", "write amp"]).chain(needs_differ.then_some("needs"));
     let mut table = Table::new([names.unwrap_or("run")].into_iter().chain(headings));
     let winner = comparison.winners.mean.as_ref().and_then(|winner| winner.name());
-    let changes = is_compared.then(|| response::changes(comparison)).unwrap_or_default();
+    let changes = if is_compared { response::changes(comparison) } else { Vec::new() };
     let mut changes = changes.into_iter();
     for (run, mean) in runs.iter().zip(response::means(runs, comparison)) {
         let all = &run.host.response_ns.all;

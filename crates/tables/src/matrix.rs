@@ -223,7 +223,7 @@ mod tests {
     fn shown((comparison, cross): &(Comparison, Cross)) -> String {
         let runs = &seeds::means(comparison);
         let matrix = section(comparison, cross, runs, STYLE).unwrap_or_else(|| "no matrix\n".to_owned());
-        let winners = super::super::winners::section(comparison, runs, STYLE);
+        let winners = crate::winners::section(comparison, runs, crate::winners::Notes::All, STYLE);
         format!("{matrix}\n{}", winners.unwrap_or_else(|| "no winners\n".to_owned()))
     }
 

@@ -251,7 +251,7 @@ impl Said<'_> {
 
     /// The lowest mean among policies for which any SSD will do, if one is clearly below the baseline.
     fn for_any_ssd(&self) -> Option<String> {
-        if !self.runs.first().is_some_and(|run| required(needs(run)).is_none()) {
+        if self.runs.first().is_none_or(|run| required(needs(run)).is_some()) {
             return None;
         }
         let variants = self.runs.iter().zip(&self.comparison.intervals.variants).skip(1);
