@@ -136,7 +136,7 @@ fn words(step: &ExplainedStep, part: &ExplainedPart) -> String {
         ("queue_host", "bus") => waiting(&format!("the bus of {bus}, in use by the host")),
         ("queue_host", "command") => waiting(&format!("other pages of its command on {die}")),
         ("queue_host", "earlier-writes") => "waiting for writes acknowledged before this flush".to_owned(),
-        ("queue_host", _) => waiting(&format!("{ssd}")),
+        ("queue_host", _) => waiting(&ssd),
         ("queue_gc", "die") => waiting(&format!("garbage collection on {die}")),
         ("queue_gc", "bus") => waiting(&format!("the bus of {bus}, in use by garbage collection")),
         ("queue_gc", "command") => waiting(&format!("pages of garbage collection in its command on {die}")),
