@@ -94,7 +94,7 @@ fn lines(of: &Explained) -> Vec<Line<'_>> {
     let mut lines: Vec<Line<'_>> = Vec::new();
     for step in &of.steps {
         for part in &step.parts {
-            let text = words(step, part);
+            let text = words(of.request, step, part);
             let same = lines.iter_mut().find(|line| line.text == text);
             let collection = part.collection.as_ref().map(|collection| (part.ns, collection));
             match same {
@@ -112,8 +112,8 @@ fn lines(of: &Explained) -> Vec<Line<'_>> {
     lines
 }
 
-/// What a part is, and where.
-fn words(step: &ExplainedStep, part: &ExplainedPart) -> String {
+/// What a part of a request is, and where.
+fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
     let ssd = match (step.member, step.device) {
         (Some(member), Some(device)) => format!("SSD {member} (device {device})"),
         (Some(member), None) => format!("SSD {member}"),
@@ -147,7 +147,7 @@ fn words(step: &ExplainedStep, part: &ExplainedPart) -> String {
         ("link", _) => format!("on the host link of {ssd}, or waiting for it{role}"),
         ("cache_wait", _) => waiting(&format!("room in the write cache of {ssd}")),
         ("stripe_wait", "stripe-cache") => waiting("an entry of the stripe cache"),
-        ("stripe_wait", _) => waiting(&held(part)),
+        ("stripe_wait", _) => waiting(&held(request, part)),
         ("depth_wait", _) => waiting(&format!("a place in the queue of {ssd} or the controller")),
         ("log_wait", "bitmap") => waiting("the write-intent bitmap"),
         ("log_wait", _) => waiting("room in the log"),
@@ -156,10 +156,13 @@ fn words(step: &ExplainedStep, part: &ExplainedPart) -> String {
     }
 }
 
-/// Who held the rows of a request.
-fn held(part: &ExplainedPart) -> String {
+/// Who held the rows of a request. Parts of one request may need the same.
+fn held(request: u64, part: &ExplainedPart) -> String {
     match (part.held_by, part.held_by_request) {
-        (Some("host"), Some(request)) => format!("its rows, which request {} was changing", count(request)),
+        (Some("host"), Some(holder)) if holder == request => {
+            "its rows, which another part of it held".to_owned()
+        }
+        (Some("host"), Some(holder)) => format!("its rows, which request {} was changing", count(holder)),
         (Some("host"), None) => "its rows, which another request was changing".to_owned(),
         (Some("upkeep"), _) => "its rows, which rebuild, resync or scrub held".to_owned(),
         _ => "its rows, which the array's own work held".to_owned(),
