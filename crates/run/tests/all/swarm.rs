@@ -905,9 +905,13 @@ fn parity_adds_up(scenario: &Scenario, array: &ArrayReport, is_whole: bool) {
         assert_eq!(parity, 0, "no level without parity writes any");
     } else if is_whole {
         let data_units = u64::from(scenario.array.devices) - parities;
-        // Pages that NVRAM held last, or that were overwritten there, were never programmed.
+        // Pages that NVRAM held last, or that were overwritten there, were never programmed. The same goes for the caches of drives,
+        // which may hold pages when the last request is answered.
         let nvram = array.nvram.unwrap_or_default();
-        let unwritten = nvram.parked_pages - nvram.destaged_pages;
+        let cache = array.inside.write_cache.unwrap_or_default();
+        let held = cache.admitted_pages.saturating_sub(parity + host);
+        let unwritten =
+            nvram.parked_pages - nvram.destaged_pages + cache.absorbed_pages + cache.trimmed_pages + held;
         // Where units lie away from home each has parity there, in its row without it, and in its row when it is home again.
         let displaces = array.coordination.policy == "gaftl";
         let times = if displaces { 3 } else { 1 };
