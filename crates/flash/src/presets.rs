@@ -242,7 +242,7 @@ const TLC_NVME_1T: Preset = Preset {
 };
 
 const SUSPENDS: Provenance = Provenance::Inferred(
-    "fitted: without it reads at half load take five times as long; the fit has programs run for 280 us first, which is left out",
+    "fitted: without it reads near saturation take five times as long; the fit has programs run for 280 us first, which is left out",
 );
 
 /// A drive for data centres of about 2021, none in particular: 1 TiB raw, 16 dies on eight channels.

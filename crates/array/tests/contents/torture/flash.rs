@@ -63,8 +63,10 @@ pub struct Flash<C: Content> {
     owner: Vec<u32>,
     /// By unit and block: pages programmed since it was erased.
     written: Vec<u32>,
-    /// What a write of part of a page found there.
-    merged: Option<Lpn>,
+    /// Programs may go without pages, which hold nothing.
+    skips: bool,
+    /// By logical page: what a write of part of it found there, until it is programmed.
+    merged: BTreeMap<u32, Vec<C>>,
     page: Vec<C>,
     /// A page that is not mapped.
     blank: Vec<C>,
@@ -99,7 +101,8 @@ impl<C: Content> Flash<C> {
             held: vec![C::ZERO; pages * page_sectors],
             owner: vec![NOBODY; pages],
             written: vec![0; (shape.units() * shape.blocks_per_unit) as usize],
-            merged: None,
+            skips: shape.packing.packs(),
+            merged: BTreeMap::new(),
             page: vec![C::ZERO; page_sectors],
             blank: vec![C::ZERO; page_sectors],
             slots: BTreeMap::new(),
@@ -185,8 +188,9 @@ impl<C: Content> Flash<C> {
         let (block, page) = (to.ppn.0 >> self.page_bits, to.ppn.0 & ((1 << self.page_bits) - 1));
         assert!(page < self.data_pages, "{to:?}: data in a summary page");
         let next = &mut self.written[to.unit as usize * self.blocks + block as usize];
-        assert_eq!(page, *next, "{to:?}: pages of a block are programmed in order, once between erases");
-        *next += 1;
+        let is_next = page == *next || self.skips && page > *next;
+        assert!(is_next, "{to:?}: pages of a block are programmed in order, once between erases");
+        *next = page + 1;
         let index = self.index(to);
         self.owner[index] = lpn.0;
         self.touched[lpn.0 as usize] = true;
@@ -199,9 +203,12 @@ impl<C: Content> Probe for Flash<C> {
         self.counts.programs += 1;
         let origin = origin.expect("nothing is aged here");
         let mut page = std::mem::take(&mut self.page);
-        if self.merged.take() != Some(lpn) {
-            self.fill_blank(lpn);
-            page.copy_from_slice(&self.blank);
+        match self.merged.remove(&lpn.0) {
+            Some(rest) => page.copy_from_slice(&rest),
+            None => {
+                self.fill_blank(lpn);
+                page.copy_from_slice(&self.blank);
+            }
         }
         let start = self.store(to, lpn);
         if let Some(slot) = self.drained.take() {
@@ -227,8 +234,8 @@ impl<C: Content> Probe for Flash<C> {
     fn merge(&mut self, from: FlashPage, lpn: Lpn, _: Origin) {
         self.counts.merges += 1;
         let start = self.load(from, lpn);
-        self.page.copy_from_slice(&self.held[start..start + self.page_sectors]);
-        self.merged = Some(lpn);
+        let rest = self.held[start..start + self.page_sectors].to_vec();
+        assert!(self.merged.insert(lpn.0, rest).is_none(), "the rest of {lpn:?} is read once");
     }
 
     fn admit(&mut self, slot: u32, lpn: Lpn, cause: IoCause, origin: Origin, absorbs: bool) {

@@ -93,6 +93,38 @@ fn write_cache(seed: u64, config: &mut ArrayConfig) {
             let size = Some(pages * u64::from(member.ssd.geometry.page_size));
             member.ssd.write_cache = WriteCacheConfig { size, ack, power_protected: true };
         }
+        let mut programs = Rng::stream(seed, "contents/programs");
+        if programs.chance(0.4) {
+            let pages = pick(&mut programs, &[2, 3]);
+            config.members.iter_mut().for_each(|member| gather(&mut member.ssd, pages));
+        }
+    }
+}
+
+/// The drive programs so many pages of a die at once, which its cache gathers: a program at least.
+fn gather(ssd: &mut SsdConfig, pages: u32) {
+    let geometry = &mut ssd.geometry;
+    (geometry.program_pages, geometry.summary_pages) = (pages, 0);
+    geometry.pages_per_block *= pages;
+    let program = u64::from(geometry.page_size) * u64::from(pages);
+    ssd.write_cache.size = ssd.write_cache.size.map(|size| size.max(program));
+    ssd.timing.copyback = Copyback::None;
+    ssd.ftl.multi_plane = false;
+    ssd.gc.destination = Destination::Unit;
+    if ssd.gc.schedule.policy.ends_with("io-parallel") {
+        ssd.gc.schedule = "preemptive".into();
+    }
+    // Spare for what blocks may lack of a program.
+    while ssd.resolve().is_err() {
+        let Amount::Blocks(reserved) = &mut ssd.ftl.reserved_blocks else { return };
+        *reserved += 1;
+        ssd.geometry.blocks_per_plane += 1;
+        assert!(ssd.geometry.blocks_per_plane < 100, "{ssd:#?}");
+    }
+    // And for what it grows by where blocks wear out.
+    if let Amount::Blocks(reserved) = &mut ssd.ftl.reserved_blocks {
+        *reserved += 2;
+        ssd.geometry.blocks_per_plane += 2;
     }
 }
 
