@@ -4,8 +4,8 @@ use harmonia_metrics::{ArrayReport, Comparison, Report};
 
 use crate::numbers::{self, NONE, or_none};
 use crate::{
-    Cell, Cross, Emphasis, Rest, Style, Table, addressed, failures, label, layout, load, matrix, needs,
-    needs_differ, response, rest, seeds, warnings, winners,
+    Cell, Cross, Emphasis, Rest, Style, Table, addressed, failures, label, layout, lifetime, load, matrix,
+    needs, needs_differ, response, rest, seeds, warnings, winners,
 };
 
 /// Where the rest is.
@@ -27,6 +27,7 @@ pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Styl
     let runs = &seeds::means(comparison);
     sections.push(table(runs, comparison, heading.as_deref(), style));
     sections.extend(failures::section(runs, style));
+    sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
     sections.push(addressed(runs, style.columns) + &layout::wrapped(MORE, style.columns));
     sections.join("\n")
@@ -40,6 +41,7 @@ pub(crate) fn single(of: &Comparison, style: Style) -> String {
     sections.extend(cost(runs, style));
     sections.push(table(runs, of, None, style));
     sections.extend(failures::section(runs, style));
+    sections.extend(lifetime::section(of, style));
     sections.extend(load::section(runs, style));
     sections.push(addressed(runs, style.columns) + &layout::wrapped(MORE, style.columns));
     sections.join("\n")

@@ -98,7 +98,7 @@ fn run_and_compare_say_years_where_they_can() {
     assert!(rated.contains("Lifetime at this rate") && !rated.contains("Wear at the end"), "{rated}");
     let wears =
         ["compare", "tiny", "--policies", "local,ideal", "--seeds", "2", "--set", "ssd.wear.endurance=3000"];
-    let (_, wearing, _) = outcome(&mut harmonia(&wears));
+    let (_, wearing, _) = outcome(harmonia(&wears).arg("--details"));
     assert!(
         wearing.contains("Lifetime at this rate") && wearing.contains("Wear at the end of the run"),
         "{wearing}"
