@@ -270,7 +270,7 @@ impl Said<'_> {
                 (self.name)(self.baseline())
             ),
             None => format!(
-                "with any other SSD nothing is measurably faster than {}",
+                "with SSDs that reveal nothing, no policy here is measurably faster than {}",
                 (self.name)(self.baseline())
             ),
         })
