@@ -99,11 +99,17 @@ impl Stored {
             )));
         }
         let path = folder.join("report.json");
-        if !path.is_file() {
-            return Err(Failure::BadInput(format!(
-                "{} has no report.json: it is not a folder that `harmonia run --out` has written",
-                shown(folder)
-            )));
+        match std::fs::metadata(&path) {
+            Ok(about) if about.is_file() => {}
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Failure::BadInput(format!("{}: cannot be read: {error}", shown(&path))));
+            }
+            _ => {
+                return Err(Failure::BadInput(format!(
+                    "{} has no report.json: it is not a folder that `harmonia run --out` has written",
+                    shown(folder)
+                )));
+            }
         }
         let damaged = |why: &dyn std::fmt::Display| {
             Failure::BadInput(format!("{} is damaged ({why}): run it again", shown(&path)))
