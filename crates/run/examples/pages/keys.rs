@@ -60,7 +60,7 @@ pub fn scenario() -> String {
         "This page lists the keys of a scenario, each with its values, its default and its meaning. A scenario is a TOML \
          file. `harmonia presets` lists the built-in ones, and `harmonia check FILE` prints any \
          scenario with every key written out. `harmonia schema > harmonia.schema.json` prints a JSON Schema, with which editors \
-         complete and check keys; with Taplo (Even Better TOML in VS Code) a file names it in its first line: \
+         complete and check keys. With Taplo (Even Better TOML in VS Code) a file names it in its first line: \
          `#:schema ./harmonia.schema.json`. `--set key=value` changes a key. Quantities carry their unit: `25us`, \
          `4KiB` (1024), `510.53KB` (1000), `300MB/s`, `5%`. An unknown key is an error that names the nearest known \
          one. Where the default is `preset`, the value comes from the [device preset](presets.md). The \
