@@ -122,7 +122,8 @@ impl Nodes {
     }
 
     /// Takes out the node that a token names, as it was; `None` if that was given up.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every operation of a member")]
+    #[inline(always)]
     pub fn take(&mut self, token: u64) -> Option<Node> {
         let handle = self.place(token)?;
         let progress = self.slab[handle].progress;

@@ -119,6 +119,9 @@ impl Rules {
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
     pub fn read_time(&self, (_block, page): (BlockId, u32), _now: SimTime) -> SimDuration {
+        if !self.by_page {
+            return self.only_read_time();
+        }
         let (packing, read) = (&self.shape.packing, &self.timing.read);
         if !packing.packs() {
             return read.of(page);
@@ -133,6 +136,9 @@ impl Rules {
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
     pub fn program_time(&self, (_block, page): (BlockId, u32), _now: SimTime) -> SimDuration {
+        if !self.by_page {
+            return self.only_program_time();
+        }
         let (packing, program) = (&self.shape.packing, &self.timing.program);
         if !packing.packs() {
             return program.of(page);

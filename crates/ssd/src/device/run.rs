@@ -103,7 +103,8 @@ impl<P: Probe> Device<P> {
         Ok(takes_time)
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every operation of the host")]
+    #[inline(always)]
     pub(super) fn origin(&self, op: &PageOp) -> Origin {
         match op.owner.get() {
             Owner::Host(sub) => Origin { token: self.subs[sub].token, page: op.page },
@@ -112,7 +113,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// How long the array reads the page in which an operation's data lies now.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every operation of the host")]
+    #[inline(always)]
     fn read_time_of(&self, op: &PageOp, now: SimTime) -> SimDuration {
         if self.rules.by_page {
             self.rules.read_time(self.place_of(op), now)
@@ -144,7 +146,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// The host reads a page. `false` if it was never written, so that flash has nothing to do.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every read of the host")]
+    #[inline(always)]
     pub(super) fn read_page(&mut self, op: &PageOp) -> bool {
         let page = self.page_of(op);
         self.probe.read(page, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));

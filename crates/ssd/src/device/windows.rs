@@ -83,7 +83,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// A host operation is done. If it was the last one, dies that let it go first are looked at.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every operation of the host")]
+    #[inline(always)]
     pub(super) fn host_went_first(&mut self, now: SimTime) {
         if self.window == State::NonDeterministic && self.registered && !self.has_host_ops() {
             self.look_at_idle_dies(now);

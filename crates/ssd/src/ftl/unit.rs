@@ -447,7 +447,14 @@ impl UnitMut<'_> {
     /// Puts the block that is opened next at the head of the ring of free blocks.
     #[inline]
     fn order_free(&mut self) {
-        if self.free_list != FreeList::Fifo && self.state.free > 1 {
+        if self.free_list != FreeList::Fifo {
+            self.put_first();
+        }
+    }
+
+    #[cold]
+    fn put_first(&mut self) {
+        if self.state.free > 1 {
             let (head, blocks) = (self.state.free_head as usize, self.free_ring.len());
             let free = (0..self.state.free as usize).map(|place| self.free_ring[(head + place) % blocks]);
             let first = self.free_list.first(free, self.erases);
@@ -531,6 +538,7 @@ impl UnitMut<'_> {
         Ok(open.block << self.shape.page_bits | open.page)
     }
 
+    #[inline]
     fn open_block(&mut self) -> Result<OpenBlock, OutOfBlocks> {
         if self.state.free == 0 {
             return Err(OutOfBlocks { unit: self.unit });
