@@ -13,7 +13,7 @@ CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$
 BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 FUZZ_SECONDS ?= 600
 # Of every parser in `make check`.
-SHORT_FUZZ ?= 5
+SHORT_FUZZ ?= 2
 # Parsers to fuzz: folders of fuzz/seeds.
 FUZZ_ONLY ?= $(notdir $(wildcard fuzz/seeds/*))
 SWARM ?= 100000

@@ -376,5 +376,5 @@ fn contents_are_right_at_every_moment_of_rest() {
 #[test]
 #[ignore = "takes minutes: make histories"]
 fn contents_are_right_in_many_histories() {
-    histories(60..2_000, [0; 5]);
+    histories(20..600, [0; 5]);
 }
