@@ -152,6 +152,13 @@ fn can_end(variant: &Variant) -> Result<(), Failure> {
             "--exact: a trace ends before a drive does; use a generated load, such as that of `harmonia trace fit`".to_owned(),
         ));
     }
+    if variant.scenario.array.members.iter().any(|member| !member.ssd.scale.is_whole()) {
+        return Err(Failure::BadInput(
+            "--exact: a part of a drive wears out sooner than the drive, so its end says nothing of that; use a small drive without \
+             ssd.scale"
+                .to_owned(),
+        ));
+    }
     if variant.scenario.array.members.iter().all(|member| member.ssd.wear.is_none()) {
         return Err(Failure::BadInput(
             "--exact: blocks last for ever, so no drive comes to an end; set ssd.wear.endurance, such as 100 erases".to_owned(),
