@@ -251,12 +251,17 @@ pub(crate) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
 }
 
 /// What the array holds if its members are not scaled down; `None` if they are not.
-fn full_bytes(scenario: &Scenario) -> Option<u64> {
+pub(crate) fn full_bytes(scenario: &Scenario) -> Option<u64> {
     let is_scaled = scenario.array.members.iter().any(|member| member.ssd.scaling().is_some());
     is_scaled.then(|| {
         let mut full = scenario.array.clone();
         full.members.iter_mut().for_each(|member| member.ssd = member.ssd.full().clone());
-        full.layout().logical_bytes()
+        let (full, part) = (full.layout().logical_bytes(), scenario.array.layout().logical_bytes());
+        // Of a part of the array that is addressed it is the same part.
+        match scenario.space {
+            Some(space) => (u128::from(full) * u128::from(space) / u128::from(part.max(1))) as u64,
+            None => full,
+        }
     })
 }
 

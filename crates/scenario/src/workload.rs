@@ -493,9 +493,6 @@ pub(crate) fn can_be_scaled(
     const SIZE: &str = "a part of a drive holds only a part of so many bytes";
     const SHARE: &str =
         "a share of the array such as \"25%\", or drives that are not scaled (ssd.scale = \"1\")";
-    if let Some(field) = section.field(&keys::SPACE) {
-        return refuse(&field, SIZE, "no `space`, or drives that are not scaled (ssd.scale = \"1\")");
-    }
     let in_bytes = |extent: &Extent| matches!(extent, Extent::Bytes(_));
     let of_table = |address: &Section<'_>, pattern: &AddressPattern, extents: &[(&str, bool)]| {
         for (name, _) in extents.iter().filter(|(_, in_bytes)| *in_bytes) {

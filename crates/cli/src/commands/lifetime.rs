@@ -33,14 +33,15 @@ impl Session<'_> {
     /// How many years drives last, for each policy and each value swept; with `exact` by whole lives, too.
     pub(crate) fn lifetime(&self, policies: Option<&[String]>, exact: bool) -> Result<(), Failure> {
         let Crossed { variants, cross, .. } = match policies {
-            Some(policies) => policies::crossed(self.scenario, Some(policies))?,
-            None => policies::swept(self.scenario)?,
+            Some(policies) => policies::crossed(&self.template, self.changes, Some(policies))?,
+            None => policies::swept(&self.template, self.changes)?,
         };
         variants.iter().try_for_each(says_what_drives_endure)?;
         if exact {
             variants.iter().try_for_each(can_end)?;
         }
         let folder = self.folder()?;
+        self.say_assumed();
         hints(&variants).iter().for_each(|hint| self.output.notice(hint));
         let seeds = self.seeds(|| 1);
         if let Some(known) = seeds.known() {

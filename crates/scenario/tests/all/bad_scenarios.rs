@@ -39,7 +39,6 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("ssd.scale = \"0.5\"", "ssd.scale", "a fraction such as"),
     ("ssd = { preset = \"tiny-test\", scale = \"1/64\" }", "ssd.scale", "a fraction such as"),
     ("ssd.scale = \"1/4\"\nworkload = { preset = \"hpc-w\", address.footprint = \"1GiB\" }", "workload.address.footprint", "a share of the array"),
-    ("ssd.scale = \"1/4\"\nworkload = { preset = \"hpc-w\", space = \"1GiB\" }", "workload.space", "no `space`"),
     ("ssd.rating = { dwpd = 1 }", "ssd.rating.dwpd", "{ dwpd = 1, years = 5 }"),
     ("ssd.rating.years = 5", "ssd.rating.years", "{ dwpd = 1, years = 5 }"),
     ("ssd.rating = { dwpd = 1, years = 5, tbw = \"7008TB\" }", "ssd.rating.tbw", "one of"),
