@@ -10,7 +10,7 @@ use harmonia_trace::{Trace, TraceError, TraceOptions};
 use harmonia_workload::{ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, TraceConfig, TraceSource, Volumes};
 
 const ARRAY: ArrayGeometryForLoad =
-    ArrayGeometryForLoad { logical_bytes: 1 << 30, member_bytes: 1 << 28, members: 4, page_size: 4096 };
+    ArrayGeometryForLoad { logical_bytes: 1 << 30, member_bytes: 1 << 28, members: 4, page_size: 4096, scaled_from: None };
 
 /// A sort window wider than any format's own.
 const HOUR: SimDuration = SimDuration(3_600_000_000_000);

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
-use harmonia_scenario::TraceFile;
+use harmonia_scenario::{Assumed, Bought, Template, TraceFile};
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_types::{Bytes, SimDuration};
 
 use crate::complete;
 use crate::explain_args::{EXPLAIN_EXAMPLES, ExplainArguments};
+use crate::failure::Failure;
 use crate::reading::Reading;
 use crate::sweep_args::{
     DIFF_EXAMPLES, DiffArguments, RESULTS_EXAMPLES, ResultsCommand, SWEEP_EXAMPLES, SweepArguments,
@@ -432,12 +433,41 @@ pub(crate) enum CacheCommand {
     Clear,
 }
 
-/// What is simulated.
+/// What is simulated: a scenario, or an array of drives that is named in a few words.
 #[derive(Debug, Args)]
 pub(crate) struct ScenarioArguments {
-    /// A scenario file (TOML), or the name of a preset; see `harmonia presets`
+    /// A scenario file (TOML), or the name of a preset; see `harmonia presets`. Not with --drive
     #[arg(add = ArgValueCompleter::new(complete::scenarios))]
-    pub scenario: String,
+    pub scenario: Option<String>,
+    #[command(flatten)]
+    pub array: ArrayArguments,
+    #[command(flatten)]
+    pub changes: Changes,
+}
+
+/// An array without a scenario.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ArrayArguments {
+    /// Instead of a scenario: an array of these drives, a device preset; see `harmonia presets`
+    #[arg(long, value_name = "PRESET", help_heading = ARRAY, add = ArgValueCompleter::new(complete::drives))]
+    pub drive: Option<String>,
+    /// How many of them
+    #[arg(long, value_name = "N", help_heading = ARRAY, allow_negative_numbers = true)]
+    pub count: Option<u16>,
+    /// How data lies on them: raid0, raid1, raid10, raid4, raid5 or raid6
+    #[arg(long, value_name = "LEVEL", help_heading = ARRAY)]
+    pub level: Option<String>,
+    /// Bytes that lie together on one drive, such as 64KiB [default: as md has it]
+    #[arg(long, value_name = "SIZE", help_heading = ARRAY)]
+    pub chunk: Option<String>,
+}
+
+/// Where these options stand in the help.
+const ARRAY: &str = "An array without a scenario";
+
+/// What is changed of a scenario, the same for every command that takes one.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Changes {
     /// Change a key of the scenario, as in `--set array.devices=4`
     #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true, add = ArgValueCompleter::new(complete::sets))]
     pub sets: Vec<String>,
@@ -449,7 +479,7 @@ pub(crate) struct ScenarioArguments {
     pub reading: Reading,
 }
 
-impl ScenarioArguments {
+impl Changes {
     /// The trace and how it is read, as the scenario crate takes them.
     pub(crate) fn trace(&self) -> Option<TraceFile> {
         let trace = TraceFile {
@@ -458,6 +488,66 @@ impl ScenarioArguments {
             reading: self.reading.flags(),
         };
         (trace != TraceFile::default()).then_some(trace)
+    }
+
+    /// Whether a `--set` says something of this key, or of a key in this table.
+    fn says(&self, key: &str) -> bool {
+        let is_it = |set: &str| {
+            let named = set.split('=').next().unwrap_or_default().trim();
+            named.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.sets.iter().any(|set| is_it(set))
+    }
+}
+
+impl ScenarioArguments {
+    /// The scenario that is to be changed, and what is assumed in it that nobody said.
+    ///
+    /// # Errors
+    /// If neither or both of a scenario and an array are named, or one of them cannot be read.
+    pub(crate) fn template(&self) -> Result<(Template, Vec<String>), Failure> {
+        let refuse = |text: &str| Err(Failure::BadInput(text.to_owned()));
+        let ArrayArguments { drive, count, level, chunk } = &self.array;
+        let options = [
+            ("--drive", drive.is_some()),
+            ("--count", count.is_some()),
+            ("--level", level.is_some()),
+            ("--chunk", chunk.is_some()),
+        ];
+        let given = options.iter().find(|(_, is_given)| *is_given);
+        match (&self.scenario, given) {
+            (Some(scenario), None) => return Ok((Template::open(scenario)?, Vec::new())),
+            (Some(scenario), Some((option, _))) => {
+                return refuse(&format!(
+                    "{option}: `{scenario}` says already what the array is\n  allowed: a scenario with --set array.devices=6, \
+                     array.level=raid6, array.stripe_unit=64KiB and ssd.preset=modern-tlc-1t; or no scenario, and --trace, --drive, \
+                     --count and --level"
+                ));
+            }
+            (None, None) => {
+                return refuse(
+                    "neither a scenario nor an array is named\n  allowed: a scenario file, a name of `harmonia presets`, or an array \
+                     such as --trace FILE --drive modern-tlc-1t --count 6 --level raid6",
+                );
+            }
+            (None, Some(_)) => {}
+        }
+        let missing: Vec<&str> =
+            options[..3].iter().filter(|(_, is_given)| !is_given).map(|(option, _)| *option).collect();
+        let (Some(drive), Some(count), Some(level)) = (drive, *count, level) else {
+            return refuse(&format!(
+                "{} missing: an array is named as in --drive modern-tlc-1t --count 6 --level raid6",
+                missing.join(" and ") + if missing.len() == 1 { " is" } else { " are" }
+            ));
+        };
+        if self.changes.traces.is_empty() && !self.changes.says("workload") {
+            return refuse(
+                "--drive: nothing says what the array has to do\n  allowed: --trace FILE, or a load such as --set workload.preset=hpc-w",
+            );
+        }
+        let (template, assumed) = Bought { drive, count, level, chunk: chunk.as_deref() }.template()?;
+        let is_assumed = |assumed: &Assumed| !self.changes.says(assumed.key);
+        Ok((template, assumed.into_iter().filter(is_assumed).map(|assumed| assumed.text).collect()))
     }
 }
 

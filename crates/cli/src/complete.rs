@@ -144,6 +144,13 @@ pub(crate) fn scenarios(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning_with(current, candidates)
 }
 
+/// Device presets.
+pub(crate) fn drives(current: &OsStr) -> Vec<CompletionCandidate> {
+    let named = presets::list().into_iter().filter(|preset| preset.kind == presets::Kind::Device);
+    let candidates = named.map(|preset| described(preset.name.to_owned(), preset.summary)).collect();
+    beginning_with(current, candidates)
+}
+
 /// Coordination policies, and the bound.
 pub(crate) fn coordination(current: &OsStr) -> Vec<CompletionCandidate> {
     let named = policies::list().into_iter().filter(|policy| policy.kind == policies::Kind::Coordination);
@@ -260,5 +267,6 @@ mod tests {
         assert!(offered(scenarios, "hpc-").contains(&"hpc-w".to_owned()));
         assert_eq!(offered(coordination, "reactive-i"), ["reactive-inclusive"]);
         assert_eq!(offered(coordination, "id"), ["ideal"]);
+        assert_eq!(offered(drives, "modern"), ["modern-tlc-1t"]);
     }
 }

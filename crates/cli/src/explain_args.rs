@@ -1,15 +1,13 @@
 //! What a user may type behind `explain`.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use harmonia_scenario::TraceFile;
 use harmonia_types::units::parse_bytes;
 
+use crate::args::Changes;
 use crate::complete;
-use crate::reading::Reading;
 
 pub(crate) const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -36,14 +34,8 @@ pub(crate) struct ExplainArguments {
     /// Explain this request, by its number in the load, counted from 0
     #[arg(long, value_name = "N")]
     pub request: Option<u64>,
-    /// Change a key of a scenario, as in `--set array.devices=4`
-    #[arg(long = "set", value_name = "KEY=VALUE", allow_hyphen_values = true, add = ArgValueCompleter::new(complete::sets))]
-    pub sets: Vec<String>,
-    /// Replace the workload of a scenario by this block trace, as in `harmonia run`
-    #[arg(long = "trace", value_name = "FILE")]
-    pub traces: Vec<PathBuf>,
     #[command(flatten)]
-    pub reading: Reading,
+    pub changes: Changes,
     /// Threads to age with; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
@@ -56,16 +48,4 @@ pub(crate) struct ExplainArguments {
     /// Largest size of the cache of aged arrays [default: 8GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
     pub cache_limit: Option<u64>,
-}
-
-impl ExplainArguments {
-    /// The trace and how it is read, as the scenario crate takes them.
-    pub(crate) fn trace(&self) -> Option<TraceFile> {
-        let trace = TraceFile {
-            paths: self.traces.clone(),
-            format: self.reading.format.clone(),
-            reading: self.reading.flags(),
-        };
-        (trace != TraceFile::default()).then_some(trace)
-    }
 }

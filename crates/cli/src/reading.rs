@@ -253,8 +253,8 @@ mod tests {
         ] {
             let line = format!("harmonia run tiny --trace x {format}{more}");
             let Command::Run { scenario, .. } = parsed(&line) else { panic!("not run") };
-            let options = scenario.reading.options();
-            let scenario = Scenario::load("tiny", &[], scenario.trace().as_ref());
+            let options = scenario.changes.reading.options();
+            let scenario = Scenario::load("tiny", &[], scenario.changes.trace().as_ref());
             let scenario = scenario.unwrap_or_else(|error| panic!("{line}: {error}"));
             let WorkloadConfig::Trace(trace) = scenario.workload else { panic!("not a trace") };
             assert_eq!(trace.options, options, "{line}");
@@ -269,7 +269,7 @@ mod tests {
             let Command::Run { scenario, .. } = parsed(&format!("harmonia run tiny {line}")) else {
                 panic!("not run")
             };
-            let trace = scenario.trace();
+            let trace = scenario.changes.trace();
             Scenario::parse(keys, "s.toml", &[], trace.as_ref()).map_err(|error| error.to_string())
         };
         let options = |scenario: Scenario| match scenario.workload {

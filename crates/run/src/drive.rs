@@ -246,7 +246,23 @@ pub(crate) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
         member_bytes: skewed.map_or(layout.member_bytes(), |member| layout.pinned_bytes(member)),
         members: scenario.array.devices,
         page_size: scenario.array.page_size(),
+        scaled_from: full_bytes(scenario),
     }
+}
+
+/// What the array holds if its members are not scaled down; `None` if they are not.
+pub(crate) fn full_bytes(scenario: &Scenario) -> Option<u64> {
+    let is_scaled = scenario.array.members.iter().any(|member| member.ssd.scaling().is_some());
+    is_scaled.then(|| {
+        let mut full = scenario.array.clone();
+        full.members.iter_mut().for_each(|member| member.ssd = member.ssd.full().clone());
+        let (full, part) = (full.layout().logical_bytes(), scenario.array.layout().logical_bytes());
+        // Of a part of the array that is addressed it is the same part.
+        match scenario.space {
+            Some(space) => (u128::from(full) * u128::from(space) / u128::from(part.max(1))) as u64,
+            None => full,
+        }
+    })
 }
 
 /// The state of counters when the measured window began.

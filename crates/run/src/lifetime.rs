@@ -12,7 +12,9 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, report: &DeviceReport) -> Opti
     if ssd.wear.is_none() && ssd.rating.is_none() {
         return None;
     }
-    let shape = ssd.resolve().ok()?;
+    // Where the drive is scaled down, its blocks are worn as those of the full one, and the years are those of that.
+    let simulated = ssd.resolve().ok()?;
+    let shape = ssd.full().resolve().ok()?;
     let (blocks, page) = (u64::from(shape.blocks_per_unit), u64::from(shape.page_size));
     let capacity = u64::from(shape.logical_pages) * page;
     let rated = ssd.rating.and_then(|rating| rating.cycles());
@@ -20,7 +22,8 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, report: &DeviceReport) -> Opti
     let cycles = rated.or(wear.map(|wear| wear.endurance));
     let all_blocks = blocks * u64::from(shape.units());
     // Blocks have these erases behind them, those of ageing and warm-up included.
-    let so_far = (report.wear.mean - report.erases as f64 / all_blocks as f64).max(0.0);
+    let erasable = u64::from(simulated.blocks_per_unit) * u64::from(simulated.units());
+    let so_far = (report.wear.mean - report.erases as f64 / erasable as f64).max(0.0);
     let behind = so_far + wear.map_or(0.0, |wear| f64::from(wear.used_erases()));
     let endurance = wear.map(|wear| {
         let unit = |unit: u32| {

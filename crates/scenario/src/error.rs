@@ -44,6 +44,11 @@ impl BadInput {
         &self.problem
     }
 
+    /// What is wrong and what is allowed, without the place.
+    pub(crate) fn bare(&self) -> (&str, &str) {
+        (&self.bare.0, &self.bare.1)
+    }
+
     /// A message that concerns no place in a scenario file.
     pub fn plain(problem: impl Into<String>, allowed: &str) -> Self {
         let problem = problem.into();

@@ -13,6 +13,7 @@
 mod addresses;
 mod array;
 mod bitmap;
+mod bought;
 mod draid;
 mod error;
 mod failures;
@@ -41,6 +42,7 @@ mod warnings;
 mod workload;
 
 pub use addresses::share_addresses;
+pub use bought::{Assumed, Bought};
 pub use error::{BadInput, nearest, printable};
 pub use failures::SpareState;
 pub use harmonia_metrics::Warning;

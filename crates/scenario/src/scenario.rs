@@ -337,6 +337,7 @@ impl Document {
         let deadlines = workload::deadlines(&root)?;
         // Last, because it alone has keys that must be there: what is misspelt is told before what is missing.
         let mut workload = workload::read(&root, self.folder.as_deref(), &room)?;
+        workload::can_be_scaled(&root, &workload, &array)?;
         workload::fits(&root, &workload, &room)?;
         may_keep_to_footprint(&root, precondition, &array, &workload)?;
         if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {

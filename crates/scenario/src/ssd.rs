@@ -123,7 +123,7 @@ impl Draft {
         if let Some(field) = section.named("preset") {
             self.preset(&field)?;
         }
-        self.note_table(section);
+        self.lay(section)?;
         let tables = [
             "ssd.geometry",
             "ssd.timing",
@@ -319,6 +319,9 @@ impl Draft {
         // A policy says itself what is wrong with its keys.
         self.check_policy(&VICTIM, &config.gc.victim, |policy| victim::build(policy).map(drop))?;
         self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;
+        let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
+        needs_cache(&config, &shape).map_err(|why| self.blame(&config, &why))?;
+        let config = config.clone().scaled().map_err(|why| self.blame(&config, &why))?;
         let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
         needs_cache(&config, &shape).map_err(|why| self.blame(&config, &why))?;
         let channels = config.geometry.channels;

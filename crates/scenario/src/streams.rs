@@ -65,6 +65,15 @@ pub(crate) fn read(section: &Section<'_>) -> Parsed<StreamsConfig> {
     })
 }
 
+/// Visits every stream by its name.
+pub(crate) fn each(section: &Section<'_>, visit: impl Fn(&str, &Section<'_>) -> Parsed<()>) -> Parsed<()> {
+    let tables = tables(section)?;
+    sections(&tables)?.iter().try_for_each(|stream| {
+        let name = stream.path.rsplit('.').next().unwrap_or_default();
+        visit(name, stream)
+    })
+}
+
 /// `[workload.arrival]` beside streams, which are those with a `count`.
 fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arrival>> {
     let streams = sections(tables)?;

@@ -5,13 +5,14 @@
 //! * `stripe-cache`: a stripe cache that a single write fills, or that writes do not use while a member is missing;
 //! * `address-space`: a load that leaves a part of the array alone;
 //! * `ageing-seed`: a seed of ageing, which runs of several seeds share;
+//! * `scaled`: members that are scaled down;
 //! * `policy`: what a policy says of its own keys on these members.
 
 use harmonia_array::coordination::Coordinator;
 use harmonia_array::layout::{Layout, ParityPattern};
 use harmonia_array::{ArrayConfig, Level, Reads};
 use harmonia_metrics::{Warning, judgement};
-use harmonia_ssd::Shape;
+use harmonia_ssd::{Scaling, Shape};
 use harmonia_types::{Bytes, DeviceId, units};
 use harmonia_workload::{SizeDistribution, WorkloadConfig};
 
@@ -28,6 +29,7 @@ impl Scenario {
             ("stripe-cache", self.fills_cache()),
             ("address-space", self.leaves_space()),
             ("ageing-seed", self.shares_ageing()),
+            ("scaled", self.is_scaled()),
         ];
         let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
         let cautions = policy.iter().flat_map(|policy| policy.cautions());
@@ -94,6 +96,32 @@ impl Scenario {
         let seed = self.precondition.seed?;
         Some(format!(
             "precondition.seed = {seed} gives runs of all seeds one aged array: their intervals say nothing of how arrays differ"
+        ))
+    }
+
+    fn is_scaled(&self) -> Option<String> {
+        let ssd = &self.array.members.first()?.ssd;
+        let Scaling { blocks, programs, pool, error, uniform, apart } = ssd.scaling()?;
+        let percent = |share: f64| format!("{:.1}%", share * 100.0);
+        let shorter = match programs {
+            (now, before) if now < before => format!(" of {now} programs instead of {before}"),
+            _ => String::new(),
+        };
+        let how_far = match apart {
+            false => format!(
+                "about {} under uniform writes and {} under skewed ones",
+                percent(uniform),
+                percent(error)
+            ),
+            true => format!(
+                "about {}, because host and collection write to blocks of their own, and by more if a few pages take most writes",
+                percent(error)
+            ),
+        };
+        Some(format!(
+            "drives are simulated at ssd.scale = {}: {} blocks{shorter} in an allocation unit instead of {}, {pool} of them full. Write \
+             amplification may differ from that of full drives by {how_far}. Years and drive writes a day are those of full drives",
+            ssd.scale, blocks.0, blocks.1,
         ))
     }
 

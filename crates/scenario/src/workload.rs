@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use harmonia_array::ArrayConfig;
 use harmonia_types::Deadlines;
 use harmonia_workload::{
     AddressPattern, Arrival, Choices, Extent, FilePattern, Limit, Phase, SizeDistribution, SkewRest,
@@ -11,7 +12,7 @@ use harmonia_workload::{
 use crate::error::{Fault, Parsed};
 use crate::level::Room;
 use crate::presets::workload::{self as presets, WorkloadPreset};
-use crate::read::Section;
+use crate::read::{Field, Section};
 use crate::scenario::{FlagValue, ReadingFlag, TraceFile};
 use crate::schema;
 use crate::schema::workload::{self as keys, Process, Shape};
@@ -471,6 +472,56 @@ pub(crate) fn fits(root: &Section<'_>, workload: &WorkloadConfig, room: &Room) -
     match workload {
         WorkloadConfig::Synthetic(load) => synthetic_fits(&section, load, room),
         WorkloadConfig::Streams(load) => streams::fit(&section, load, room.addressed_bytes()),
+        WorkloadConfig::Trace(_) => Ok(()),
+    }
+}
+
+/// Refuses what a load says in bytes where members are scaled down: a part of a drive holds a part of them. Traces are folded.
+pub(crate) fn can_be_scaled(
+    root: &Section<'_>,
+    workload: &WorkloadConfig,
+    array: &ArrayConfig,
+) -> Parsed<()> {
+    let Some(scaled) = array.members.iter().map(|member| &member.ssd).find(|ssd| !ssd.scale.is_whole())
+    else {
+        return Ok(());
+    };
+    let section = root.child("workload")?;
+    let refuse = |field: &Field<'_>, what: &str, allowed: &str| {
+        Err(field.fault_allowing(format!("does not go with ssd.scale = {}: {what}", scaled.scale), allowed))
+    };
+    const SIZE: &str = "a part of a drive holds only a part of so many bytes";
+    const SHARE: &str =
+        "a share of the array such as \"25%\", or drives that are not scaled (ssd.scale = \"1\")";
+    let in_bytes = |extent: &Extent| matches!(extent, Extent::Bytes(_));
+    let of_table = |address: &Section<'_>, pattern: &AddressPattern, extents: &[(&str, bool)]| {
+        for (name, _) in extents.iter().filter(|(_, in_bytes)| *in_bytes) {
+            if let Some(field) = address.named(name) {
+                return refuse(&field, SIZE, SHARE);
+            }
+        }
+        match address.named("pattern").filter(|_| matches!(pattern, AddressPattern::WorkingSet(_))) {
+            Some(field) => refuse(
+                &field,
+                "how fast a working set grows depends on the size of the drives",
+                "another pattern, a trace, or drives that are not scaled (ssd.scale = \"1\")",
+            ),
+            None => Ok(()),
+        }
+    };
+    match workload {
+        WorkloadConfig::Synthetic(load) => {
+            let extents = [("footprint", in_bytes(&load.footprint))];
+            of_table(&section.child("workload.address")?, &load.address, &extents)
+        }
+        WorkloadConfig::Streams(load) => streams::each(&section, |name, table| {
+            let Some(stream) = load.streams.get(name) else { return Ok(()) };
+            let extents = [
+                ("footprint", in_bytes(&stream.footprint)),
+                ("start", stream.start.as_ref().is_some_and(in_bytes)),
+            ];
+            of_table(&table.child("workload.address")?, &stream.address, &extents)
+        }),
         WorkloadConfig::Trace(_) => Ok(()),
     }
 }

@@ -17,6 +17,7 @@ use crate::gc::{schedule, victim};
 use crate::leveling::LevelingConfig;
 use crate::order::{Odometer, Order};
 use crate::rating::Rating;
+use crate::scale::Scale;
 use crate::shape::{Packing, Shape};
 
 /// Units that one program carries at most.
@@ -30,6 +31,9 @@ const MOST_CACHED: u32 = 1 << 24;
 pub struct SsdConfig {
     /// Name of the preset it started from.
     pub preset: String,
+    /// The part of the drive that is simulated; see [`SsdConfig::scaled`].
+    #[serde(skip_serializing_if = "Scale::is_whole")]
+    pub scale: Scale,
     /// `[ssd.geometry]`
     pub geometry: Geometry,
     /// `[ssd.timing]`
@@ -59,6 +63,7 @@ impl SsdConfig {
     pub fn of(flash: &Preset) -> SsdConfig {
         SsdConfig {
             preset: flash.name.into(),
+            scale: Scale::default(),
             geometry: flash.geometry.clone(),
             timing: flash.timing.clone(),
             link: flash.link.clone(),

@@ -17,6 +17,8 @@ pub struct ArrayGeometryForLoad {
     pub members: u16,
     /// Logical page, in bytes: the unit of alignment.
     pub page_size: Bytes,
+    /// Logical size of the array that this is a scaled-down part of, if it is one: what addresses of a trace are of. Unit: bytes.
+    pub scaled_from: Option<Bytes>,
 }
 
 impl ArrayGeometryForLoad {

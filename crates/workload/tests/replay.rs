@@ -12,8 +12,13 @@ use harmonia_workload::{
 };
 
 const MIB: u64 = 1 << 20;
-const ARRAY: ArrayGeometryForLoad =
-    ArrayGeometryForLoad { logical_bytes: MIB, member_bytes: MIB / 4, members: 4, page_size: 4096 };
+const ARRAY: ArrayGeometryForLoad = ArrayGeometryForLoad {
+    logical_bytes: MIB,
+    member_bytes: MIB / 4,
+    members: 4,
+    page_size: 4096,
+    scaled_from: None,
+};
 
 /// Four rows, 1 us apart; the second crosses the end of 1 MiB, the third lies beyond, the highest address is 4 MiB.
 const ROWS: &str = "1000,h,2,Read,32256,8192,5\n\
@@ -276,6 +281,7 @@ fn a_trim_of_too_many_pages_is_refused_before_the_first_request() {
         member_bytes: pages * 1024,
         members: 4,
         page_size: 4096,
+        scaled_from: None,
     };
     let replay = |length: u64, array: &ArrayGeometryForLoad, change: &dyn Fn(&mut TraceConfig)| {
         let text = format!("fio version 3 iolog\n5 /dev/x write 0 4096\n9 /dev/x trim 512 {length}\n");

@@ -10,8 +10,13 @@ use harmonia_workload::{
 };
 
 const MIB: u64 = 1 << 20;
-const ARRAY: ArrayGeometryForLoad =
-    ArrayGeometryForLoad { logical_bytes: MIB, member_bytes: MIB / 4, members: 4, page_size: 4096 };
+const ARRAY: ArrayGeometryForLoad = ArrayGeometryForLoad {
+    logical_bytes: MIB,
+    member_bytes: MIB / 4,
+    members: 4,
+    page_size: 4096,
+    scaled_from: None,
+};
 
 fn config() -> TraceConfig {
     TraceConfig {

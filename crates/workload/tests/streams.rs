@@ -19,6 +19,7 @@ const DEVICE: ArrayGeometryForLoad = ArrayGeometryForLoad {
     member_bytes: PAGES * PAGE,
     members: 1,
     page_size: PAGE,
+    scaled_from: None,
 };
 
 fn pages(pages: u64) -> SizeDistribution {

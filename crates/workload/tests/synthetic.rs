@@ -11,8 +11,13 @@ use harmonia_workload::{
 
 const PAGE: u64 = 4096;
 const MEMBER: u64 = 1 << 30;
-const ARRAY: ArrayGeometryForLoad =
-    ArrayGeometryForLoad { logical_bytes: 8 * MEMBER, member_bytes: MEMBER, members: 8, page_size: PAGE };
+const ARRAY: ArrayGeometryForLoad = ArrayGeometryForLoad {
+    logical_bytes: 8 * MEMBER,
+    member_bytes: MEMBER,
+    members: 8,
+    page_size: PAGE,
+    scaled_from: None,
+};
 const N: usize = 100_000;
 
 /// HPC(W): 510.53 KB, 20.12% read, 476.5 requests a second.

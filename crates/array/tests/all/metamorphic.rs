@@ -58,6 +58,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
     let order = pick(rng, &Order::all().collect::<Vec<_>>());
     SsdConfig {
         preset: "random".into(),
+        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels: 2,
             chips_per_channel: 1 + rng.below(2) as u32,

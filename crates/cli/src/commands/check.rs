@@ -9,7 +9,9 @@ use crate::output::Output;
 
 /// Prints the resolved scenario, itself a scenario file.
 pub(crate) fn check(arguments: &ScenarioArguments, output: &Output) -> Result<(), Failure> {
-    let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
+    let (template, assumed) = arguments.template()?;
+    let scenario = template.with(&arguments.changes.sets, arguments.changes.trace().as_ref())?;
+    assumed.iter().for_each(|assumed| output.notice(&format!("assumed: {assumed}")));
     harmonia_run::preflight(&scenario)?;
     scenario.hints().iter().for_each(|hint| output.notice(hint));
     scenario.warnings().iter().for_each(|warning| output.notice(&tables::warned(warning)));

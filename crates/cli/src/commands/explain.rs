@@ -40,7 +40,7 @@ pub(crate) fn explain(options: &ExplainArguments, no_progress: bool, output: &Ou
     let stored = folder.map(|folder| Stored::open(folder, options)).transpose()?;
     let scenario = match &stored {
         Some(stored) => stored.scenario.clone(),
-        None => Scenario::load(&options.source, &options.sets, options.trace().as_ref())?,
+        None => Scenario::load(&options.source, &options.changes.sets, options.changes.trace().as_ref())?,
     };
     let asked = options.request.map_or(Asked::Slowest(options.slowest), Asked::Request);
     let (explanation, report) = simulate(&scenario, &asked, options, no_progress, output)?;
@@ -91,7 +91,7 @@ struct Stored {
 
 impl Stored {
     fn open(folder: &Path, options: &ExplainArguments) -> Result<Stored, Failure> {
-        if !options.sets.is_empty() || options.trace().is_some() {
+        if !options.changes.sets.is_empty() || options.changes.trace().is_some() {
             return Err(Failure::BadInput(format!(
                 "{} is a stored result, and its scenario cannot be changed: name the scenario instead, such as {}",
                 shown(folder),

@@ -33,14 +33,15 @@ impl Session<'_> {
     /// How many years drives last, for each policy and each value swept; with `exact` by whole lives, too.
     pub(crate) fn lifetime(&self, policies: Option<&[String]>, exact: bool) -> Result<(), Failure> {
         let Crossed { variants, cross, .. } = match policies {
-            Some(policies) => policies::crossed(self.scenario, Some(policies))?,
-            None => policies::swept(self.scenario)?,
+            Some(policies) => policies::crossed(&self.template, self.changes, Some(policies))?,
+            None => policies::swept(&self.template, self.changes)?,
         };
         variants.iter().try_for_each(says_what_drives_endure)?;
         if exact {
             variants.iter().try_for_each(can_end)?;
         }
         let folder = self.folder()?;
+        self.say_assumed();
         hints(&variants).iter().for_each(|hint| self.output.notice(hint));
         let seeds = self.seeds(|| 1);
         if let Some(known) = seeds.known() {
@@ -150,6 +151,13 @@ fn can_end(variant: &Variant) -> Result<(), Failure> {
     if matches!(variant.scenario.workload, WorkloadConfig::Trace(_)) {
         return Err(Failure::BadInput(
             "--exact: a trace ends before a drive does; use a generated load, such as that of `harmonia trace fit`".to_owned(),
+        ));
+    }
+    if variant.scenario.array.members.iter().any(|member| !member.ssd.scale.is_whole()) {
+        return Err(Failure::BadInput(
+            "--exact: a part of a drive wears out sooner than the drive, so its end says nothing of that; use a small drive without \
+             ssd.scale"
+                .to_owned(),
         ));
     }
     if variant.scenario.array.members.iter().all(|member| member.ssd.wear.is_none()) {

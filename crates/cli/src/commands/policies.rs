@@ -2,10 +2,10 @@
 
 use harmonia_array::coordination;
 use harmonia_scenario::policies::{Choice, IDEAL, all as all_of, choice, sets_of};
-use harmonia_scenario::{Axis, Variant, axes, sweep};
+use harmonia_scenario::{Axis, Template, Variant, axes};
 use harmonia_tables::{Cross, POLICY_KEY, combinations};
 
-use crate::args::ScenarioArguments;
+use crate::args::Changes;
 use crate::failure::Failure;
 
 const SCHEDULE_KEY: &str = "ssd.gc.schedule";
@@ -29,7 +29,8 @@ pub(crate) struct Crossed {
 /// # Errors
 /// An unknown policy, with the nearest known one; what the scenario crate refuses.
 pub(crate) fn crossed(
-    arguments: &ScenarioArguments,
+    template: &Template,
+    arguments: &Changes,
     policies: Option<&[String]>,
 ) -> Result<Crossed, Failure> {
     let trace = arguments.trace();
@@ -37,7 +38,7 @@ pub(crate) fn crossed(
     let policies = match policies {
         Some([all]) if all == ALL => {
             refuse_policy_key(&arguments.sets)?;
-            let plain = sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?;
+            let plain = template.sweep(&arguments.sets, trace.as_ref())?;
             tried = on_all_arrays(&plain);
             owned(&tried.names)
         }
@@ -48,11 +49,11 @@ pub(crate) fn crossed(
         }
         None if arguments.sets.iter().any(|set| is_policy_key(set)) => {
             let cross = Cross::full(axes(&arguments.sets)?);
-            let variants = named(sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?, &cross);
+            let variants = named(template.sweep(&arguments.sets, trace.as_ref())?, &cross);
             return Ok(Crossed { variants, cross, chosen, choice: tried });
         }
         None => {
-            let plain = sweep(&arguments.scenario, &arguments.sets, trace.as_ref())?;
+            let plain = template.sweep(&arguments.sets, trace.as_ref())?;
             tried = chosen_for(&plain);
             chosen = true;
             owned(&tried.names)
@@ -61,7 +62,7 @@ pub(crate) fn crossed(
     let mut swept = Vec::new();
     for policy in &policies {
         let sets = [of_policy(policy, &arguments.sets), pairs(policy)?].concat();
-        swept.extend(sweep(&arguments.scenario, &sets, trace.as_ref())?);
+        swept.extend(template.sweep(&sets, trace.as_ref())?);
     }
     let cross = under(&policies, &arguments.sets)?;
     Ok(Crossed { variants: named(swept, &cross), cross, chosen, choice: tried })
@@ -71,9 +72,9 @@ pub(crate) fn crossed(
 ///
 /// # Errors
 /// What the scenario crate refuses.
-pub(crate) fn swept(arguments: &ScenarioArguments) -> Result<Crossed, Failure> {
+pub(crate) fn swept(template: &Template, arguments: &Changes) -> Result<Crossed, Failure> {
     let cross = Cross::full(axes(&arguments.sets)?);
-    let variants = sweep(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
+    let variants = template.sweep(&arguments.sets, arguments.trace().as_ref())?;
     let choice = Choice::default();
     Ok(Crossed { variants: named(variants, &cross), cross, chosen: false, choice })
 }
@@ -194,7 +195,6 @@ fn refuse_policy_key(sets: &[String]) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::Reading;
 
     fn message(result: Result<Vec<String>, Failure>) -> String {
         result.expect_err("refused").message().expect("said")
@@ -226,14 +226,10 @@ mod tests {
     fn labels(policies: &[&str], sets: &[&str]) -> Vec<String> {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let sets = [&owned(sets)[..], &["workload.requests=10".to_owned()]].concat();
-        let arguments = ScenarioArguments {
-            scenario: "tiny".into(),
-            sets,
-            traces: Vec::new(),
-            reading: Reading::default(),
-        };
+        let arguments = Changes { sets, ..Changes::default() };
+        let template = Template::open("tiny").expect("built in");
         let policies = owned(policies);
-        let crossed = crossed(&arguments, (!policies.is_empty()).then_some(&policies[..]));
+        let crossed = crossed(&template, &arguments, (!policies.is_empty()).then_some(&policies[..]));
         let crossed = crossed.unwrap_or_else(|failure| panic!("{:?}", failure.message()));
         crossed.variants.into_iter().map(|variant| variant.label).collect()
     }

@@ -10,7 +10,7 @@ use harmonia_page::{self as page, Recordings};
 use harmonia_run::{
     AgedCache, MOST_SEEDS, Observe, Progress, RunError, RunOptions, aged_arrays, default_seeds,
 };
-use harmonia_scenario::{Scenario, Variant, share_addresses};
+use harmonia_scenario::{Scenario, Template, Variant, share_addresses};
 use harmonia_tables::{self as tables, Cross, Detail, Rest, Style, numbers};
 use harmonia_workload::{Limit, StreamsConfig, SyntheticConfig, WorkloadConfig};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::cache;
 use super::policies::{self, Crossed};
 use super::seeds::{Seeds, seeds_of};
-use crate::args::{ScenarioArguments, SimulationArguments};
+use crate::args::{Changes, ScenarioArguments, SimulationArguments};
 use crate::columns::Columns;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
@@ -44,7 +44,10 @@ pub(super) struct Files<'a> {
 
 /// One command that simulates.
 pub(crate) struct Session<'a> {
-    pub(super) scenario: &'a ScenarioArguments,
+    pub(super) template: Template,
+    pub(super) changes: &'a Changes,
+    /// What nobody said.
+    pub(super) assumed: Vec<String>,
     pub(super) simulation: &'a SimulationArguments,
     pub(super) output: &'a Output,
     shows_progress: bool,
@@ -60,14 +63,21 @@ impl<'a> Session<'a> {
         output: &'a Output,
     ) -> Result<Self, Failure> {
         let shows_progress = output.shows_progress() && !no_progress;
-        Ok(Session { scenario, simulation, output, shows_progress, cancel: interrupt::watch()? })
+        let (template, assumed) = scenario.template()?;
+        let (changes, cancel) = (&scenario.changes, interrupt::watch()?);
+        Ok(Session { template, changes, assumed, simulation, output, shows_progress, cancel })
+    }
+
+    /// Says what nobody said.
+    pub(super) fn say_assumed(&self) {
+        self.assumed.iter().for_each(|assumed| self.output.notice(&format!("assumed: {assumed}")));
     }
 
     /// One run.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let arguments = self.scenario;
-        let scenario = Scenario::load(&arguments.scenario, &arguments.sets, arguments.trace().as_ref())?;
+        let scenario = self.template.with(&self.changes.sets, self.changes.trace().as_ref())?;
         let folder = self.folder()?;
+        self.say_assumed();
         scenario.hints().iter().for_each(|hint| self.output.notice(hint));
         let variant = [Variant { label: String::new(), scenario }];
         let columns = self.columns(folder.as_ref());
@@ -86,9 +96,11 @@ impl<'a> Session<'a> {
 
     /// One run for each policy and each value swept.
     pub(crate) fn compare(&self, policies: Option<&[String]>) -> Result<(), Failure> {
-        let Crossed { mut variants, cross, chosen, choice } = policies::crossed(self.scenario, policies)?;
+        let Crossed { mut variants, cross, chosen, choice } =
+            policies::crossed(&self.template, self.changes, policies)?;
         let addresses = share_addresses(&mut variants);
         let folder = self.folder()?;
+        self.say_assumed();
         hints(&variants).iter().for_each(|hint| self.output.notice(hint));
         addresses.iter().for_each(|notice| self.output.notice(notice));
         let seeds = self.seeds(|| default_seeds(&variants));

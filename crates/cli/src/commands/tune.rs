@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 
 use harmonia_run::{AgedCache, Progress, RunError, RunOptions};
-use harmonia_scenario::Template;
 use harmonia_tables::{self as tables, Style, numbers};
 use harmonia_tune::{Campaign, Request, Space, TuneReport, Watch, objective, picture};
 
@@ -33,10 +32,12 @@ pub(crate) fn tune(
     no_progress: bool,
     output: &Output,
 ) -> Result<(), Failure> {
+    let (template, assumed) = scenario.template()?;
+    assumed.iter().for_each(|assumed| output.notice(&format!("assumed: {assumed}")));
     let campaign = Campaign::new(Request {
-        template: Template::open(&scenario.scenario)?,
-        sets: &scenario.sets,
-        trace: scenario.trace(),
+        template,
+        sets: &scenario.changes.sets,
+        trace: scenario.changes.trace(),
         space: Space::parse(&options.overs)?,
         objective: objective::find(&options.objective)?,
         seeds: options.seeds,

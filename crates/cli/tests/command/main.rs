@@ -1,6 +1,7 @@
 //! The `harmonia` command as a user or a script meets it: exit statuses, messages, what lands where.
 
 mod arguments;
+mod buying;
 mod explaining;
 mod lifetime;
 mod odd_files;

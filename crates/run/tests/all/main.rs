@@ -20,6 +20,7 @@ mod overwrite_space;
 mod pages;
 mod paper_effect;
 mod replays;
+mod scaled;
 mod seeds;
 mod stripe_cache;
 mod swarm;

@@ -115,6 +115,7 @@ fn stepped(scenario: &Scenario) -> Vec<(u64, u64, u64)> {
         member_bytes: layout.member_bytes(),
         members: scenario.array.devices,
         page_size: scenario.array.page_size(),
+        scaled_from: None,
     };
     let mut source = scenario.workload.prepare(&geometry).unwrap().source(scenario.seed).unwrap();
     let (mut now, mut seen, mut known, mut all) = (SimTime::ZERO, Vec::new(), Vec::new(), Vec::new());

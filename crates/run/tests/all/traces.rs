@@ -55,8 +55,13 @@ fn refusal(scenario: &Scenario) -> String {
 
 /// All requests of a load, as an array of 1 MiB gets them.
 fn requests(workload: &WorkloadConfig) -> Result<Vec<HostRequest>, String> {
-    let array =
-        ArrayGeometryForLoad { logical_bytes: 1 << 20, member_bytes: 1 << 19, members: 2, page_size: 4096 };
+    let array = ArrayGeometryForLoad {
+        logical_bytes: 1 << 20,
+        member_bytes: 1 << 19,
+        members: 2,
+        page_size: 4096,
+        scaled_from: None,
+    };
     let load = workload.prepare(&array).map_err(|error| error.0)?;
     let mut source = load.source(1).map_err(|error| error.0)?;
     let mut requests = Vec::new();

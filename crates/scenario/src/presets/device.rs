@@ -3,7 +3,7 @@
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    GcConfig, PolicyConfig, Priority, Scale, SsdConfig, Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -483,6 +483,7 @@ impl DevicePreset {
         let flash = self.flash();
         SsdConfig {
             preset: self.name.to_owned(),
+            scale: Scale::default(),
             geometry: flash.geometry.clone(),
             timing: flash.timing.clone(),
             link: flash.link.clone(),

@@ -121,7 +121,8 @@ fn members(members: &[MemberConfig]) -> Option<Shown> {
 }
 
 fn device(config: &SsdConfig) -> Shown {
-    held::show(&KEYS, config)
+    // A part of a drive is said as the drive and the part.
+    held::show(&KEYS, config.full())
 }
 
 #[cfg(test)]

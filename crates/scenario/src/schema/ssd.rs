@@ -5,14 +5,14 @@ use std::sync::LazyLock;
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
     Allocation, AllocationUnit, BeginsAt, Destination, Domain, FreeList, Frontiers, LevelingConfig, Order,
-    PolicyConfig, Priority, Rating, SsdConfig, Trigger, WearConfig, WriteCacheConfig,
+    PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
 
 use super::held::{Draft as _, Held, Place, at, by};
 use super::kinds::{
-    Kind, above, amount, choice, count, device_preset, flag, is_list, meant, opened, policy, positive_time,
-    rate, share, size, threshold, time,
+    Kind, above, amount, choice, count, device_preset, flag, is_integer, is_list, meant, opened, policy,
+    positive_time, rate, share, size, threshold, time,
 };
 use super::{Form, Key};
 use crate::error::Parsed;
@@ -44,6 +44,21 @@ fn page_times() -> Kind<PageTimes> {
     one.or(is_list, by_type).saying(
         "a time above 0 such as \"25us\", or a list of 2 (MLC) or 3 (TLC) such as [\"50us\", \"78us\", \"106us\"]; each at most 1h",
     )
+}
+
+/// `1`, or one part in so many.
+fn fraction() -> Kind<Scale> {
+    const WORDS: &str = "\"1\" or a fraction such as \"1/16\", down to \"1/65536\"";
+    let read = |text: &str| match text.trim().split_once('/') {
+        None if text.trim() == "1" => Ok(Scale::default()),
+        Some(("1", divisor)) => match divisor.parse() {
+            Ok(divisor @ 1..=65_536) => Ok(Scale::one_in(divisor)),
+            _ => Err("is out of range".to_owned()),
+        },
+        _ => Err("is not one part in a whole number of parts".to_owned()),
+    };
+    let whole = count(1, 1).map(|_| Scale::default(), |_| None);
+    meant(WORDS, read, Scale::to_string).or(is_integer, whole).saying(WORDS).quiet()
 }
 
 fn suspend() -> Kind<Option<SimDuration>> {
@@ -188,6 +203,9 @@ const PRESET: &str = "preset";
 pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(|| vec![
     by! { "ssd.preset", device_preset("the name of a device preset"), elsewhere, |_, ssd| Some(ssd.preset.as_str().into()),
         "msr-slc-32g", "device preset, which the keys below change" },
+    at! { "ssd.scale", scale, fraction(), "1",
+        "the part of the drive that is simulated. It has fewer blocks, and where one program joins blocks of several planes shorter \
+         ones; dies, channels and times stay. Addresses of a trace are folded, and years are those of the full drive" },
     at! { "ssd.geometry.channels", geometry.channels, count(1, 1024), PRESET, "channels of the device" },
     at! { "ssd.geometry.chips_per_channel", geometry.chips_per_channel, count(1, 1024), PRESET, "chips on a channel" },
     at! { "ssd.geometry.dies_per_chip", geometry.dies_per_chip, count(1, 1024), PRESET, "dies in a chip" },

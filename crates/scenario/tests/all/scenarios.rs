@@ -666,6 +666,22 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
     }
 }
 
+/// A part of a drive is printed as the drive and the part, and reads back as the same part.
+#[test]
+fn a_scaled_drive_reads_back_as_it_was_written() {
+    let read = |text: &str| Scenario::parse(text, "test", &[], None).unwrap();
+    let text = "workload.preset = \"hpc-w\"\nssd.scale = \"1/8\"";
+    let (scenario, full) = (read(text), read("workload.preset = \"hpc-w\""));
+    let printed = scenario.to_toml();
+    assert!(printed.contains("scale = \"1/8\""), "{printed}");
+    assert_eq!(printed.replace("scale = \"1/8\"\n", ""), full.to_toml());
+    assert_eq!(read(&printed), scenario);
+    let blocks = |scenario: &Scenario| scenario.array.members[0].ssd.geometry.blocks_per_plane;
+    let ratio = f64::from(blocks(&full)) / f64::from(blocks(&scenario));
+    assert!((7.0..9.0).contains(&ratio), "{ratio}");
+    assert_eq!(read(&text.replace("1/8", "1")), full);
+}
+
 /// A rating is one of three forms, is printed as it was written, and is nothing else's business.
 #[test]
 fn a_rating_reads_back_as_it_was_written() {

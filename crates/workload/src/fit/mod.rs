@@ -190,8 +190,13 @@ fn generated(
 ) -> Result<Option<Measured>, String> {
     let end = |stream: &StreamConfig| stream.footprint.of(0) + stream.start.map_or(0, |start| start.of(0));
     let bytes = load.streams.values().map(end).max().unwrap_or(0);
-    let array =
-        ArrayGeometryForLoad { logical_bytes: bytes, member_bytes: bytes, members: 1, page_size: PAGE };
+    let array = ArrayGeometryForLoad {
+        logical_bytes: bytes,
+        member_bytes: bytes,
+        members: 1,
+        page_size: PAGE,
+        scaled_from: None,
+    };
     let mut source = Streams::new(load, array, SEED)?;
     let mut ruler = Ruler::default();
     while let Next::At(request) = source.next(SimTime::ZERO, &[]).map_err(|error| error.0)? {

@@ -14,6 +14,7 @@
 //! ```text
 //!   volumes    where the disks of the trace lie        remap      what does not fit the array
 //!   pace       when requests arrive                    repeat     one copy behind the other
+//!   fold       places on an array that is scaled down
 //! ```
 //!
 //! When requests arrive is decided by [`pace`], and what comes behind the last request by [`repeat`].
@@ -23,6 +24,7 @@
 //! requests of a slow array come later by this clock than they were recorded. A closed replay has no clock, for it ignores the
 //! times of the trace.
 
+mod fold;
 mod pace;
 mod remap;
 mod repeat;
@@ -31,12 +33,13 @@ mod volumes;
 use std::sync::Arc;
 
 use harmonia_trace::{ASK_EVERY, EventsRead, ReadLog, Step, Trace, TraceError, TraceHash, TraceRecord};
-use harmonia_types::{Bytes, Completion, HostRequest, SimTime, WallClock};
+use harmonia_types::{Bytes, Completion, HostRequest, Operation, SimTime, WallClock};
 
 use crate::{
     ArrayGeometryForLoad, Limit, MOST_PAGES_AT_ONCE, Next, Pacing, Remap, Source, SourceError, TraceConfig,
     Volumes,
 };
+use fold::Fold;
 use pace::{Pace, scaled};
 use remap::Remapper;
 use repeat::Repeated;
@@ -85,7 +88,10 @@ pub struct TraceAccount {
 pub struct Replay {
     trace: Trace,
     config: TraceConfig,
+    /// The array that addresses are of: the full one, if members are scaled down.
     array: ArrayGeometryForLoad,
+    /// From that to the one that is simulated.
+    fold: Option<Fold>,
     regions: Arc<Regions>,
     /// UTC at time 0 of the trace, in ns since 1970, if it tells.
     origin_utc_ns: Option<u64>,
@@ -124,7 +130,9 @@ impl Replay {
             let problem = "queue_depth = 0: a closed replay with nothing outstanding never starts";
             return Err(trace.error(problem.to_owned()));
         }
+        let is_folded = array.scaled_from.is_some();
         let ends = match (config.remap, config.volumes) {
+            _ if is_folded => survey(&trace, None, config.time_scale, go_on)?,
             (Remap::Scale, _) => survey(&trace, None, config.time_scale, go_on)?,
             (_, Volumes::Apart) => survey(&trace, limit_of_rows(config), config.time_scale, go_on)?,
             _ => Some(Ends::default()),
@@ -133,7 +141,11 @@ impl Replay {
         let regions = Regions::new(config.volumes, &ends, array.page_size);
         let regions = Arc::new(regions.map_err(|problem| trace.error(problem))?);
         let origin_utc_ns = origin_utc_ns(&trace);
-        let replay = Replay { trace, config: config.clone(), array: *array, regions, origin_utc_ns };
+        let fold =
+            array.scaled_from.map(|full| Fold::new(full, array.logical_bytes, array.page_size, ends.longest));
+        let full = array.scaled_from.unwrap_or(array.logical_bytes);
+        let array = ArrayGeometryForLoad { logical_bytes: full, scaled_from: None, ..*array };
+        let replay = Replay { trace, config: config.clone(), array, fold, regions, origin_utc_ns };
         let may_end_beyond = config.remap == Remap::Reject && replay.regions.end > array.logical_bytes;
         // Widened to whole pages it may be two pages longer.
         let longest = ends.longest.saturating_add(2 * array.page_size);
@@ -152,7 +164,7 @@ impl Replay {
     }
 
     fn source_of(&self, config: &TraceConfig) -> Result<TraceSource, TraceError> {
-        let Replay { trace, array, regions, origin_utc_ns, .. } = self;
+        let Replay { trace, array, fold, regions, origin_utc_ns, .. } = self;
         Ok(TraceSource {
             records: Repeated::new(trace, config.repeat)?,
             trace: trace.clone(),
@@ -162,6 +174,7 @@ impl Replay {
             regions: Arc::clone(regions),
             align: config.align,
             remapper: Remapper { remap: config.remap, array: *array, trace_end: regions.end },
+            fold: *fold,
             limit: config.limit,
             issued: 0,
             span: None,
@@ -201,6 +214,7 @@ pub struct TraceSource {
     regions: Arc<Regions>,
     align: bool,
     remapper: Remapper,
+    fold: Option<Fold>,
     limit: Option<Limit>,
     issued: u64,
     /// When the first and the last record of those issued arrive, as the trace has it.
@@ -296,7 +310,19 @@ impl TraceSource {
         self.counts.cut += u64::from(placed.1 != record.length);
         let widened = if self.align { self.remapper.widened(placed) } else { placed };
         self.counts.widened += u64::from(widened != placed);
-        if self.remapper.array.takes(widened.1) { Ok(widened) } else { Err(self.too_many_pages(widened.1)) }
+        if !self.remapper.array.takes(widened.1) {
+            return Err(self.too_many_pages(widened.1));
+        }
+        let Some(fold) = &self.fold else { return Ok(widened) };
+        match fold.place(widened.0, widened.1) {
+            Some(folded) => Ok((folded, widened.1)),
+            None if record.operation == Operation::Trim => Ok(fold.all()),
+            None => Err(self.error(format!(
+                "a request of {} bytes is larger than the array, which is scaled down to {}",
+                widened.1,
+                fold.all().1
+            ))),
+        }
     }
 
     /// Only a trim is as long as that.
@@ -328,6 +354,7 @@ impl Source for TraceSource {
             regions: Arc::clone(&self.regions),
             align: self.align,
             remapper: self.remapper,
+            fold: self.fold,
             limit: self.limit,
             issued: self.issued,
             span: self.span,

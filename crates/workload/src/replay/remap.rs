@@ -94,8 +94,13 @@ mod tests {
     const MIB: Bytes = 1 << 20;
 
     fn remapper(remap: Remap, logical_bytes: Bytes, trace_end: Bytes) -> Remapper {
-        let array =
-            ArrayGeometryForLoad { logical_bytes, member_bytes: logical_bytes, members: 1, page_size: 4096 };
+        let array = ArrayGeometryForLoad {
+            logical_bytes,
+            member_bytes: logical_bytes,
+            members: 1,
+            page_size: 4096,
+            scaled_from: None,
+        };
         Remapper { remap, array, trace_end }
     }
 

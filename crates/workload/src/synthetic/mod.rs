@@ -246,8 +246,13 @@ mod tests {
         };
         let gib = 1 << 30;
         // Two members: pinned and other requests address the same amount, so skew alone moves no offset.
-        let array =
-            ArrayGeometryForLoad { logical_bytes: 2 * gib, member_bytes: gib, members: 2, page_size: 4096 };
+        let array = ArrayGeometryForLoad {
+            logical_bytes: 2 * gib,
+            member_bytes: gib,
+            members: 2,
+            page_size: 4096,
+            scaled_from: None,
+        };
         let mut source = Synthetic::new(&config, array, 5).unwrap();
         let mut decisions: [Vec<f64>; 6] = Default::default();
         let mut before = SimTime::ZERO;

@@ -17,6 +17,7 @@ pub const PAGE: u64 = 4096;
 pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
     SsdConfig {
         preset: "literal".into(),
+        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels: 1,
             chips_per_channel: 1,

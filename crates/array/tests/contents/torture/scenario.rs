@@ -324,6 +324,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
     let us = |rng: &mut Rng, most| SimDuration::from_us(draw(rng, 1, most));
     SsdConfig {
         preset: "random".into(),
+        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels: small(rng, 1, 2),
             chips_per_channel: small(rng, 1, 2),

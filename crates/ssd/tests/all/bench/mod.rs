@@ -22,6 +22,7 @@ pub const LINK: u64 = 70;
 pub fn one_die() -> SsdConfig {
     SsdConfig {
         preset: "literal".into(),
+        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels: 1,
             chips_per_channel: 1,

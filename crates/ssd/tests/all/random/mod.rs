@@ -39,6 +39,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
     let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
     SsdConfig {
         preset: "random".into(),
+        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels: draw(rng, 1, 2),
             chips_per_channel: draw(rng, 1, 2),

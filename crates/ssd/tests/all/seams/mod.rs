@@ -19,6 +19,7 @@ pub const ERASE: SimDuration = SimDuration::from_us(1500);
 pub fn config(channels: u32) -> SsdConfig {
     SsdConfig {
         preset: "seams".into(),
+        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels,
             chips_per_channel: 1,
