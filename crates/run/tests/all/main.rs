@@ -19,6 +19,7 @@ mod modern_drive;
 mod overwrite_space;
 mod pages;
 mod paper_effect;
+mod rated_load;
 mod replays;
 mod scaled;
 mod seeds;
