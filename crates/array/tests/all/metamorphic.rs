@@ -81,6 +81,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             suspend_program: None,
             suspend_erase: None,
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration::ZERO,
         },
         link: LinkConfig {

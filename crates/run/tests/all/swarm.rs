@@ -149,6 +149,10 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("suspend_erase = \"{}\"", inside.pick(&["none", "0us", "3us", "50us"])));
     put(format_args!("resume = \"{}us\"", inside.range(0, 9)));
     put(format_args!("suspend_host_program = \"{}\"", bus.pick(&["none", "none", "0us", "7us"])));
+    put(format_args!(
+        "minimum_run = \"{}\"",
+        Draw(Rng::stream(seed, "swarm/minimum-run")).pick(&["0us", "0us", "5us", "90us"])
+    ));
     if bus.0.chance(0.5) {
         let order = bus.pick(&["fifo", "after-data"]);
         put(format_args!(

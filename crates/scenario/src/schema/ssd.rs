@@ -156,6 +156,11 @@ fn says_host_programs(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+fn says_minimum_run(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| ssd.timing.minimum_run != SimDuration::ZERO;
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
+}
+
 /// Where events begin is not said if the schedule says it, unless the preset says another thing.
 fn says_begins_at(ssd: &SsdConfig) -> bool {
     let says = |ssd: &SsdConfig| ssd.gc.begins_at != BeginsAt::default();
@@ -237,6 +242,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "suspending an erase: time until the die takes another command" },
     at! { "ssd.timing.suspend_host_program", timing.suspend_host_program if says_host_programs, suspend(), PRESET,
         "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read" },
+    at! { "ssd.timing.minimum_run", timing.minimum_run if says_minimum_run, time(), PRESET,
+        "how long the array of a program or an erase works at least before a read suspends it, since it began or was resumed" },
     at! { "ssd.timing.resume", timing.resume, time(), PRESET,
         "time added to the rest of a suspended operation when it continues" },
     at! { "ssd.link.bandwidth", link.bandwidth, rate("300MB/s"), PRESET, "bandwidth of the host link" },

@@ -47,6 +47,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("ssd.timing.suspend_program = \"never\"", "ssd.timing.suspend_program", "\"none\""),
     ("ssd.timing.suspend_erase = 20", "ssd.timing.suspend_erase", "\"none\""),
     ("ssd.timing.suspend_host_program = true", "ssd.timing.suspend_host_program", "\"none\""),
+    ("ssd.timing.minimum_run = \"none\"", "ssd.timing.minimum_run", "a time"),
     ("ssd.timing.resume = \"none\"", "ssd.timing.resume", "a time"),
     ("ssd.gc.destination = \"die\"", "ssd.gc.destination", "unit, device"),
     ("ssd.ftl.allocation_unit = \"chip\"", "ssd.ftl.allocation_unit", "die, plane"),

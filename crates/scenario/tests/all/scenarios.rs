@@ -259,6 +259,7 @@ fn a_device_has_all_its_keys() {
         suspend_program = "20us"
         suspend_erase = "none"
         suspend_host_program = "15us"
+        minimum_run = "9us"
         resume = "5us"
         [ssd.link]
         order = "arrival"
@@ -282,6 +283,7 @@ fn a_device_has_all_its_keys() {
     assert_eq!((ssd.timing.transfer, ssd.timing.copyback), (SimDuration(98_699), Copyback::Plane));
     let suspends = (ssd.timing.suspend_program, ssd.timing.suspend_erase, ssd.timing.resume);
     assert_eq!(ssd.timing.suspend_host_program, Some(SimDuration::from_us(15)));
+    assert_eq!(ssd.timing.minimum_run, SimDuration::from_us(9));
     assert_eq!(ssd.link.order, LinkOrder::Arrival);
     assert_eq!(ssd.timing.read.times(), [50, 78, 106].map(SimDuration::from_us));
     assert_eq!(ssd.timing.program.times(), [500, 1_500].map(SimDuration::from_us));

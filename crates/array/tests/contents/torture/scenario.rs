@@ -347,6 +347,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             suspend_program: pick(rng, &[None, Some(SimDuration(7_000))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration(pick(rng, &[0, 3_000])),
         },
         write_cache: WriteCacheConfig::default(),

@@ -62,6 +62,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration(pick(rng, &[0, 3])),
         },
         link: LinkConfig {
@@ -152,6 +153,8 @@ pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
         let each: Vec<SimDuration> = (0..types).map(|_| SimDuration(1 + rng.below(150))).collect();
         *times = PageTimes::by_type(&each).expect("one to three");
     }
+    // Without a draw of its own, so that all other devices stay as they are.
+    config.timing.minimum_run = SimDuration([0, 7, 60][config.timing.command.erase.0 as usize % 3]);
 }
 
 /// The device with several mapping units in a page, or several pages in a program.
