@@ -8,7 +8,7 @@
 
 use crate::bench::*;
 use harmonia_flash::LinkOrder;
-use harmonia_ssd::SsdConfig;
+use harmonia_ssd::{Priority, SsdConfig};
 use harmonia_types::{Blame, Operation, SimDuration};
 
 fn suspending(mut config: SsdConfig) -> SsdConfig {
@@ -74,6 +74,28 @@ fn a_program_runs_for_the_least_time_before_it_is_suspended() {
             assert_eq!(bench.device.counters().inside.suspends, 1);
         }
     }
+}
+
+/// A read stands behind a write that waits for its die, or comes while the die waits for its bus.
+#[test]
+fn a_read_that_was_there_before_the_array_began_suspends_it() {
+    for (least, suspended) in [(0, 1_600), (1_000, 2_600)] {
+        for own_pins in [true, false] {
+            let mut config = suspending(one_die());
+            config.geometry.own_pins = own_pins;
+            config.timing.minimum_run = SimDuration(least);
+            let mut bench = Bench::with(&config, &[&[0, 1, 2]]);
+            bench.read(0, 1, 2, 1).write(10, 2, 0, 1).read(100, 3, 1, 1);
+            let done = suspended + 200 + 1_300;
+            bench.known_at(done, 3, done + LINK, waited(suspended + 200 - 100, read_blame()));
+        }
+    }
+    let mut config = suspending(shared_bus());
+    config.ftl.priority = Priority::ReadsFirst;
+    let mut bench = Bench::with(&config, &[&[0, 1, 2], &[0, 1, 2]]);
+    // The bus has the page of die 0 until 370, then that of die 1 until 670.
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).read(200, 3, 3, 1);
+    bench.known_at(2_170, 3, 2_170 + LINK, waited(670 + 200 - 200, read_blame()));
 }
 
 #[test]
