@@ -172,6 +172,12 @@ fn generate(seed: u64) -> Generated {
     if depth.0.chance(0.2) {
         put(format_args!("queue_depth = {}", depth.range(1, 24)));
     }
+    let mut window = Draw(Rng::stream(seed, "swarm/command-window"));
+    if window.0.chance(0.2) {
+        let arbitration = window.pick(&["round-robin", "fifo"]);
+        let most = window.range(1, 24);
+        put(format_args!("[ssd.controller]\ncommand_window = {most}\narbitration = \"{arbitration}\""));
+    }
     if cached {
         let size = page_size * [cache.range(1, 4), cache.range(1, 64)][cache.range(0, 1) as usize];
         let pools = if dynamic { 2 } else { channels * chips * dies * if by_plane { planes } else { 1 } };

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, BeginsAt, Destination, Domain, FreeList, Frontiers, LevelingConfig, Order,
-    PolicyConfig, Priority, Rating, SsdConfig, Trigger, WearConfig, WriteCacheConfig,
+    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers,
+    LevelingConfig, Order, PolicyConfig, Priority, Rating, SsdConfig, Trigger, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
 
@@ -167,6 +167,11 @@ fn says_begins_at(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+fn says_controller(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| !ssd.controller.is_none();
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
+}
+
 /// Nothing is said of a write cache where there is none, unless the preset has one.
 fn says_cache(ssd: &SsdConfig) -> bool {
     let says = |ssd: &SsdConfig| ssd.write_cache != WriteCacheConfig::default();
@@ -256,6 +261,14 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "operations that the device has at once at most, each of any length; the rest wait in the array, in the order in \
          which they came, and an operation makes room when its last page is over the link; the array's own work, such as \
          rebuild, scrub and resync, counts and waits as the host's does (DiskSim's SSD model: 20)" },
+    at! { "ssd.controller.command_window", controller.command_window if says_controller,
+        count(1, MOST_DEPTH).or_none().saying("\"none\" or a whole number, 1 to 65535"), PRESET,
+        "commands that the drive has fetched from the queues of its host and not completed at most, each of any length; the rest wait in \
+         these queues. Beside `ssd.link.queue_depth`, which the array keeps in one line, the drive has a queue for each stream or volume of \
+         the load and one for the array's own work, and chooses among them" },
+    at! { "ssd.controller.arbitration", controller.arbitration if says_controller,
+        choice(&[("round-robin", Arbitration::RoundRobin), ("fifo", Arbitration::Fifo)]), PRESET,
+        "which command the drive fetches next. round-robin: the first of each queue in turn; fifo: the first that came" },
     at! { "ssd.write_cache.size", write_cache.size if says_cache, size(512, 1 << 40).or_none()
             .saying("\"none\" or a size such as \"12MiB\", at least a page, or where a program carries several mapping units at \
                      least a program for each allocation unit (two programs where ssd.ftl.allocation is \"dynamic\")"), PRESET,

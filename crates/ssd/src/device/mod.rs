@@ -95,7 +95,7 @@ use harmonia_engine::SlotQueue;
 use harmonia_flash::{Bus, Copyback, Link, LinkOrder, Timing};
 use harmonia_types::{Divisor, SimDuration, SimTime};
 
-use crate::config::{Destination, Priority, SsdConfig, Trigger};
+use crate::config::{ControllerConfig, Destination, Priority, SsdConfig, Trigger};
 use crate::die::Die;
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self as policies, Concurrency};
@@ -283,6 +283,7 @@ impl<P: Probe> Device<P> {
                 link_latency: config.link.latency,
                 link_in_order: config.link.order == LinkOrder::Arrival,
                 queue_depth: config.link.queue_depth,
+                controller: config.controller.clone(),
                 domain: config.gc.domain,
                 tells_planes: shape.units_per_die > 1
                     && shape.units_per_die == config.geometry.planes_per_die,
@@ -430,6 +431,11 @@ impl<P: Probe> Device<P> {
     /// How many operations it is to be given at once, if that is limited. Whoever submits them keeps the rest.
     pub fn queue_depth(&self) -> Option<u32> {
         self.rules.queue_depth
+    }
+
+    /// How it takes commands from the queues of whoever submits them, who keeps the rest.
+    pub fn controller(&self) -> &ControllerConfig {
+        &self.rules.controller
     }
 
     /// The mapping state.

@@ -4,8 +4,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
+    FtlConfig, GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -104,6 +104,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             },
             concurrency: PolicyConfig::named("unlimited"),
         },
+        controller: ControllerConfig::default(),
         wear: None,
         leveling: None,
         rating: None,
