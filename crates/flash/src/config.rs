@@ -134,8 +134,16 @@ pub struct Timing {
     /// From suspending a program of the host for a read until the die takes that; `None` where that is not done.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspend_host_program: Option<SimDuration>,
+    /// How long the array of a program or an erase works at least before it is suspended, since it began or was resumed.
+    #[serde(skip_serializing_if = "is_no_time")]
+    pub minimum_run: SimDuration,
     /// Added to what remained of a suspended operation when it goes on.
     pub resume: SimDuration,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_no_time(time: &SimDuration) -> bool {
+    *time == SimDuration::ZERO
 }
 
 /// How long the array works for a page: as long for each, or by the type of the page.

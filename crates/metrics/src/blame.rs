@@ -10,7 +10,7 @@
 //! data            queue_gc   queue_rebuild   queue_host  service  transfer  link, cache_wait
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
-//! (no phase)      stripe_wait, restart, depth_wait, log_wait
+//! (no phase)      stripe_wait, restart, depth_wait, log_wait, window_wait
 //! ```
 //!
 //! Invariant: both sum to the summed response time, to the nanosecond.
@@ -53,6 +53,9 @@ harmonia_types::counters! {
         /// Waiting of the host's own data until the write cache of a drive (`ssd.write_cache`) had room, or was written to flash for
         /// a flush, less the waiting that counts as `queue_gc`; absent if 0.
         pub cache_wait: u128 = Sum, "ns" as "cache wait", [serde(skip_serializing_if = "is_zero")];
+        /// Waiting in a queue of the host until a drive fetched one more command (`ssd.controller.command_window`), whatever kept
+        /// the others there; absent if 0.
+        pub window_wait: u128 = Sum, "ns" as "window wait", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The time of one phase by resource, summed over all requests.
@@ -122,6 +125,7 @@ const SHOWN: [Shown; BlameSum::TABLE.len()] = [
     other("waiting in the array for a place in the queue of a member or the controller", "#7a4a21"),
     other("waiting until the log of the array had room, or its bitmap could be written", "#a6d854"),
     other("waiting until the write cache of a drive had room", "#17becf"),
+    other("waiting in a queue of the host until a drive fetched one more command", "#b15928"),
 ];
 
 /// A part of the response time, as tables, figures and the page show it.
@@ -161,12 +165,21 @@ impl BlameSum {
 
     /// Adds the parts of one request's blame that belong to no phase.
     pub(crate) fn add_apart(&mut self, blame: &RequestBlame) {
-        let RequestBlame { data: _, parity: _, reconstruct: _, stripe_wait, restart, depth_wait, log_wait } =
-            *blame;
+        let RequestBlame {
+            data: _,
+            parity: _,
+            reconstruct: _,
+            stripe_wait,
+            restart,
+            depth_wait,
+            log_wait,
+            window_wait,
+        } = *blame;
         self.stripe_wait += u128::from(stripe_wait);
         self.restart += u128::from(restart);
         self.depth_wait += u128::from(depth_wait);
         self.log_wait += u128::from(log_wait);
+        self.window_wait += u128::from(window_wait);
     }
 
     /// The parts, in the order of [`Self::TABLE`]. Unit: ns.

@@ -449,6 +449,10 @@ fn explained_step(step: &Step, names: &Names) -> ExplainedStep {
             told.member = Some(member.0);
             wait("depth_wait", "queue")
         }
+        What::Window(member) => {
+            told.member = Some(member.0);
+            wait("window_wait", "queue")
+        }
         What::Reserved(member, _) => {
             told.member = Some(member.0);
             wait("queue_gc", "member")

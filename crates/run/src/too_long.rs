@@ -39,6 +39,7 @@ fn longest(scenario: &Scenario) -> (&'static str, SimDuration) {
             ("ssd.timing.suspend_program", timing.suspend_program.unwrap_or_default()),
             ("ssd.timing.suspend_erase", timing.suspend_erase.unwrap_or_default()),
             ("ssd.timing.suspend_host_program", timing.suspend_host_program.unwrap_or_default()),
+            ("ssd.timing.minimum_run", timing.minimum_run),
             ("ssd.timing.resume", timing.resume),
             ("ssd.link.latency", link.latency),
         ]

@@ -128,6 +128,7 @@ impl Draft {
             "ssd.geometry",
             "ssd.timing",
             "ssd.link",
+            "ssd.controller",
             "ssd.write_cache",
             "ssd.ftl",
             "ssd.gc",

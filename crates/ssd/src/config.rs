@@ -40,6 +40,9 @@ pub struct SsdConfig {
     pub timing: Timing,
     /// `[ssd.link]`
     pub link: LinkConfig,
+    /// `[ssd.controller]`
+    #[serde(skip_serializing_if = "ControllerConfig::is_none")]
+    pub controller: ControllerConfig,
     /// `[ssd.write_cache]`
     #[serde(skip_serializing_if = "WriteCacheConfig::is_none")]
     pub write_cache: WriteCacheConfig,
@@ -67,6 +70,7 @@ impl SsdConfig {
             geometry: flash.geometry.clone(),
             timing: flash.timing.clone(),
             link: flash.link.clone(),
+            controller: ControllerConfig::default(),
             write_cache: WriteCacheConfig::default(),
             ftl: FtlConfig::default(),
             gc: GcConfig::default(),
@@ -75,6 +79,34 @@ impl SsdConfig {
             rating: None,
         }
     }
+}
+
+/// The `[ssd.controller]` table: how a drive takes commands from the queues of its host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ControllerConfig {
+    /// Commands that it has fetched and not completed at most; any number if `None`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command_window: Option<u32>,
+    /// Which command it fetches next.
+    pub arbitration: Arbitration,
+}
+
+impl ControllerConfig {
+    /// Whether it fetches every command at once.
+    pub fn is_none(&self) -> bool {
+        *self == ControllerConfig::default()
+    }
+}
+
+/// Which of the commands that wait in the queues of a host a drive fetches next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// The first of each queue in turn. Every stream or volume of a load has a queue, and the array's own work another one.
+    #[default]
+    RoundRobin,
+    /// The first that came.
+    Fifo,
 }
 
 /// The `[ssd.write_cache]` table.

@@ -27,8 +27,8 @@ mod slab;
 mod table;
 
 pub use config::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, FtlConfig, GcConfig,
-    Infeasible, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
+    Frontiers, FtlConfig, GcConfig, Infeasible, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,

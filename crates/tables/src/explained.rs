@@ -149,6 +149,7 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
         ("stripe_wait", "stripe-cache") => waiting("an entry of the stripe cache"),
         ("stripe_wait", _) => waiting(&held(request, part)),
         ("depth_wait", _) => waiting(&format!("a place in the queue of {ssd} or the controller")),
+        ("window_wait", _) => waiting(&format!("{ssd} to fetch it from its queue")),
         ("log_wait", "bitmap") => waiting("the write-intent bitmap"),
         ("log_wait", _) => waiting("room in the log"),
         ("restart", _) => "until it was submitted again after a loss of power".to_owned(),

@@ -303,6 +303,8 @@ pub struct RequestBlame {
     pub depth_wait: u64,
     /// Waiting until the array's log has room.
     pub log_wait: u64,
+    /// In a queue of the host, waiting until a drive fetches one more command.
+    pub window_wait: u64,
 }
 
 impl RequestBlame {
@@ -315,19 +317,38 @@ impl RequestBlame {
         restart: 0,
         depth_wait: 0,
         log_wait: 0,
+        window_wait: 0,
     };
 
     /// Sum of all parts: the response time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait, log_wait } = self;
+        let RequestBlame {
+            data,
+            parity,
+            reconstruct,
+            stripe_wait,
+            restart,
+            depth_wait,
+            log_wait,
+            window_wait,
+        } = self;
         let phases = data.total() + parity.total() + reconstruct.total();
-        phases + *stripe_wait + *restart + *depth_wait + *log_wait
+        phases + *stripe_wait + *restart + *depth_wait + *log_wait + *window_wait
     }
 
     /// Adds `other` part by part.
     pub fn add(&mut self, other: &RequestBlame) {
-        let RequestBlame { data, parity, reconstruct, stripe_wait, restart, depth_wait, log_wait } = other;
+        let RequestBlame {
+            data,
+            parity,
+            reconstruct,
+            stripe_wait,
+            restart,
+            depth_wait,
+            log_wait,
+            window_wait,
+        } = other;
         self.data.add(data);
         self.parity.add(parity);
         self.reconstruct.add(reconstruct);
@@ -335,6 +356,7 @@ impl RequestBlame {
         self.restart += restart;
         self.depth_wait += depth_wait;
         self.log_wait += log_wait;
+        self.window_wait += window_wait;
     }
 
     /// Adds the time of an operation that belongs to `phase`.

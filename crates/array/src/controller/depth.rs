@@ -10,15 +10,25 @@
 //! waits for its own member holds up no operation on another. An operation counts until it is finished, its data over the
 //! link. The array's own work counts and waits like the host's.
 //!
+//! A drive's command window is such a limit, too, which the drive keeps itself: it fetches a command from the queues of its host only
+//! while fewer than that are fetched and not complete. Every stream or volume has a queue, and the array's own work another one. With
+//! round robin the next command is the first of the next queue that has one. Without a window there is one queue.
+//!
+//! ```text
+//! queue of stream 0   w w w w w ──┐
+//! queue of stream 1   r ──────────┼─► in turn ─► window ─► drive
+//! queue of the array  ────────────┘
+//! ```
+//!
 //! An operation that waits is under way for everything else in the controller: a member that fails has it refused, and a
 //! member that is reserved still takes it. Its wait is part of what its transaction has behind it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use harmonia_ssd::SubRequest;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{SimDuration, SimTime};
+use harmonia_ssd::{Arbitration, ControllerConfig, Device, SsdConfig, SubRequest};
+use harmonia_types::{RequestBlame, SimDuration, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;
@@ -47,7 +57,63 @@ pub(super) struct Depth {
 #[derive(Debug, Clone, Default)]
 struct Queue {
     given: u32,
+    /// By number, those that have ever had one.
+    lines: Vec<Line>,
+    /// Number of the line of which one went last.
+    turn: u32,
+}
+
+/// What waits in one queue of the host.
+#[derive(Debug, Clone)]
+struct Line {
+    number: u32,
     waiting: VecDeque<Waiting>,
+}
+
+/// The line of the array's own work, and the only one where lines are not told apart.
+const OWN: u32 = 0;
+
+impl Queue {
+    fn wait(&mut self, number: u32, waiting: Waiting) {
+        let place = self.lines.binary_search_by_key(&number, |line| line.number).unwrap_or_else(|place| {
+            self.lines.insert(place, Line { number, waiting: VecDeque::new() });
+            place
+        });
+        self.lines[place].waiting.push_back(waiting);
+    }
+
+    /// The line whose turn it is, and who is the first in it.
+    fn first(&self) -> Option<(usize, &Waiting)> {
+        let after = self.lines.partition_point(|line| line.number <= self.turn);
+        let mut in_turn = (after..self.lines.len()).chain(0..after);
+        in_turn.find_map(|place| Some((place, self.lines[place].waiting.front()?)))
+    }
+
+    /// Takes it, with the number of its line.
+    fn take_first(&mut self) -> Option<(u32, Waiting)> {
+        let (place, _) = self.first()?;
+        let line = &mut self.lines[place];
+        line.waiting.pop_front().map(|waiting| (line.number, waiting))
+    }
+}
+
+/// What a device may have at once.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Given by the array.
+    depth: Option<u32>,
+    /// Fetched by the drive.
+    window: Option<u32>,
+}
+
+impl Limits {
+    fn of<P: Probe>(device: &Device<P>) -> Limits {
+        Limits { depth: device.queue_depth(), window: device.controller().command_window }
+    }
+
+    fn have_room(&self, given: u32) -> bool {
+        self.depth.is_none_or(|most| given < most) && self.window.is_none_or(|most| given < most)
+    }
 }
 
 /// An operation that waits.
@@ -56,6 +122,8 @@ struct Waiting {
     sub: SubRequest,
     since: SimTime,
     order: u64,
+    /// The drive had as many commands as it fetches.
+    for_window: bool,
 }
 
 impl Depth {
@@ -63,7 +131,8 @@ impl Depth {
     pub fn is_limited(config: &ArrayConfig) -> bool {
         let faults = &config.faults;
         let mut devices = config.members.iter().chain(&faults.spares).chain(&faults.journal);
-        config.queue_depth.is_some() || devices.any(|device| device.ssd.link.queue_depth.is_some())
+        let limits = |ssd: &SsdConfig| ssd.link.queue_depth.or(ssd.controller.command_window).is_some();
+        config.queue_depth.is_some() || devices.any(|device| limits(&device.ssd))
     }
 
     /// Nobody has anything; `None` if nothing is limited.
@@ -104,25 +173,31 @@ impl Depth {
     }
 
     /// One device has nothing any more, and nobody waits for it; returns who did.
-    fn forget(&mut self, slot: usize) -> VecDeque<Waiting> {
-        let Queue { given, waiting } = std::mem::take(&mut self.devices[slot]);
+    fn forget(&mut self, slot: usize) -> impl Iterator<Item = Waiting> + use<> {
+        let Queue { given, lines, .. } = std::mem::take(&mut self.devices[slot]);
         self.given -= given;
         self.leaving.retain(|&Reverse((_, of))| of != slot);
-        waiting
+        lines.into_iter().flat_map(|line| line.waiting)
     }
 
-    /// Takes a place in the device in `slot`, which is given `most` at once; `false` if there is none.
-    fn enter(&mut self, slot: usize, most: Option<u32>) -> bool {
+    /// One from line `number` takes a place in the device in `slot`; `false` if there is none.
+    fn enter(&mut self, slot: usize, number: u32, limits: Limits) -> bool {
         let queue = &mut self.devices[slot];
-        let has_room = self.given < self.most && most.is_none_or(|most| queue.given < most);
-        self.given += u32::from(has_room);
-        queue.given += u32::from(has_room);
+        let has_room = self.given < self.most && limits.have_room(queue.given);
+        if has_room {
+            self.given += 1;
+            queue.given += 1;
+            queue.turn = number;
+        }
         has_room
     }
 
-    fn wait(&mut self, slot: usize, sub: SubRequest, since: SimTime) {
+    /// An operation waits in line `number` of the device in `slot`, which has no room for it, or the controller has not.
+    fn wait(&mut self, slot: usize, number: u32, (sub, since): (SubRequest, SimTime), limits: Limits) {
         self.arrived += 1;
-        self.devices[slot].waiting.push_back(Waiting { sub, since, order: self.arrived });
+        let queue = &mut self.devices[slot];
+        let for_window = limits.window.is_some_and(|most| queue.given >= most);
+        queue.wait(number, Waiting { sub, since, order: self.arrived, for_window });
     }
 
     /// What has finished by `now` has left.
@@ -136,17 +211,19 @@ impl Depth {
         }
     }
 
-    /// The first to come of those that wait for a place and can have one has it; `most` is what a device is given at once.
-    fn next(&mut self, most: impl Fn(usize) -> Option<u32>) -> Option<(usize, Waiting)> {
+    /// Of those whose turn it is at their device, the first to come that can have a place has it.
+    fn next(&mut self, limits: impl Fn(usize) -> Limits) -> Option<(usize, Waiting)> {
         let first = |(slot, queue): (usize, &Queue)| {
-            let has_room = most(slot).is_none_or(|most| queue.given < most);
-            queue.waiting.front().filter(|_| has_room).map(|first| (first.order, slot))
+            let (_, first) = queue.first().filter(|_| limits(slot).have_room(queue.given))?;
+            Some((first.order, slot))
         };
         let (_, slot) = self.devices.iter().enumerate().filter_map(first).min()?;
-        if !self.enter(slot, most(slot)) {
+        if self.given >= self.most {
             return None;
         }
-        let waiting = self.devices[slot].waiting.pop_front()?;
+        let (number, waiting) = self.devices[slot].take_first()?;
+        let entered = self.enter(slot, number, limits(slot));
+        debug_assert!(entered, "there is room");
         Some((slot, waiting))
     }
 }
@@ -155,13 +232,28 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Gives an operation to the device in a slot, or has it wait until there is room.
     #[cold]
     pub(super) fn line_up(&mut self, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
-        let most = self.members.devices[slot].queue_depth();
+        let limits = Limits::of(&self.members.devices[slot]);
+        let number = self.line_of(slot, sub.token);
         let Some(depth) = self.depth.as_deref_mut() else { return self.give(slot, sub, now) };
-        if depth.enter(slot, most) {
+        if depth.enter(slot, number, limits) {
             return self.give(slot, sub, now);
         }
-        depth.wait(slot, sub, now);
+        depth.wait(slot, number, (sub, now), limits);
         Ok(())
+    }
+
+    /// The line in which an operation waits for the device in a slot.
+    fn line_of(&self, slot: usize, token: u64) -> u32 {
+        let ControllerConfig { command_window, arbitration } = self.members.devices[slot].controller();
+        if command_window.is_none() || *arbitration == Arbitration::Fifo {
+            return OWN;
+        }
+        let node = self.nodes.place(token).map(|place| self.nodes.get(place));
+        let request = node.and_then(|node| match node.parent {
+            Parent::Request(request) => Some(request),
+            Parent::Transaction(handle) => self.transactions[handle].purpose.request(),
+        });
+        request.map_or(OWN, |request| u32::from(self.requests[request].request.volume) + 1)
     }
 
     /// A device has nothing more to do with an operation from `at` on.
@@ -181,7 +273,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn is_emptied(&mut self, slot: usize, now: SimTime) {
         let Some(depth) = self.depth.as_deref_mut() else { return };
         for waiting in depth.forget(slot) {
-            self.has_waited(waiting.sub.token, waiting.since, now);
+            self.has_waited(&waiting, now);
         }
         self.agenda.push(now, Message::Room);
     }
@@ -194,17 +286,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         loop {
             let devices = &self.members.devices;
-            let next = |depth: &mut Depth| depth.next(|slot| devices[slot].queue_depth());
-            let Some((slot, Waiting { sub, since, .. })) = self.depth.as_deref_mut().and_then(next) else {
+            let next = |depth: &mut Depth| depth.next(|slot| Limits::of(&devices[slot]));
+            let Some((slot, waiting)) = self.depth.as_deref_mut().and_then(next) else {
                 return Ok(());
             };
-            self.has_waited(sub.token, since, now);
-            self.give(slot, sub, now)?;
+            self.has_waited(&waiting, now);
+            self.give(slot, waiting.sub, now)?;
         }
     }
 
     /// The wait of an operation becomes part of what it has behind it.
-    fn has_waited(&mut self, token: u64, since: SimTime, now: SimTime) {
+    fn has_waited(&mut self, waiting: &Waiting, now: SimTime) {
+        let &Waiting { sub: SubRequest { token, .. }, since, for_window, .. } = waiting;
         let Some(place) = self.nodes.place(token).filter(|_| since < now) else { return };
         let node = *self.nodes.get(place);
         let mut chain = match node.before {
@@ -217,11 +310,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             NONE => self.transactions[node.transaction()].before,
             before => self.nodes.take_before(before),
         };
-        chain.blame.depth_wait += (now - since).0;
+        let RequestBlame { depth_wait, window_wait, .. } = &mut chain.blame;
+        *(if for_window { window_wait } else { depth_wait }) += (now - since).0;
         if self.trails.is_some() {
             let member = self.name_of(node.operation.device);
             chain.finish = since;
-            chain.trails_off(&mut self.trails, now, What::Depth(member));
+            let what = if for_window { What::Window(member) } else { What::Depth(member) };
+            chain.trails_off(&mut self.trails, now, what);
         }
         chain.finish = now;
         self.nodes.get_mut(place).before = self.nodes.keep_before(chain);
@@ -230,7 +325,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether an operation has nothing behind it but what its step has, and a wait for its place.
     pub(super) fn only_waited(&self, node: &Node) -> bool {
         let (before, step) = (self.nodes.before(node.before), &self.transactions[node.transaction()].before);
-        let waited = before.blame.depth_wait.saturating_sub(step.blame.depth_wait);
+        let of_queues = |blame: &RequestBlame| blame.depth_wait + blame.window_wait;
+        let waited = of_queues(&before.blame).saturating_sub(of_queues(&step.blame));
         before.finish == step.finish + SimDuration(waited)
     }
 }

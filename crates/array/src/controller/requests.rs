@@ -168,15 +168,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
             true => self.trail_with(node, done.finish, Phase::Data, &done.blame),
             false => NO_TRAIL,
         };
-        let depth_wait =
-            if node.before == NONE { 0 } else { self.nodes.take_before(node.before).blame.depth_wait };
+        let (depth_wait, window_wait) = match node.before {
+            NONE => (0, 0),
+            before => {
+                let RequestBlame { depth_wait, window_wait, .. } = self.nodes.take_before(before).blame;
+                (depth_wait, window_wait)
+            }
+        };
         let state = &mut self.requests[request];
         state.met_gc |= done.met_gc;
         if done.finish > state.finish || (done.finish == state.finish && node.index < state.last) {
             state.finish = done.finish;
             state.last = node.index;
             state.blame.data = done.blame;
-            state.blame.depth_wait = depth_wait;
+            (state.blame.depth_wait, state.blame.window_wait) = (depth_wait, window_wait);
             state.trail = trail;
             let (member, ns) = (node.operation.device, done.blame.queue_gc);
             state.gc_wait = (ns > 0).then_some(GcWait { member, ns });

@@ -69,6 +69,8 @@ pub enum What {
     Bitmap,
     /// The member, or the controller, has as many operations as it takes.
     Depth(DeviceId),
+    /// The member has as many commands as it fetches.
+    Window(DeviceId),
     /// The member is kept free so that it can collect.
     Reserved(DeviceId, Phase),
     /// A read of a member is late, and something else begins to find out the same. Whether the member collected then.
@@ -133,6 +135,7 @@ impl Step {
             What::Rows(_) | What::Entries => blame.stripe_wait = ns,
             What::Log | What::Bitmap => blame.log_wait = ns,
             What::Depth(_) => blame.depth_wait = ns,
+            What::Window(_) => blame.window_wait = ns,
             What::Reserved(_, phase) => blame.charge(*phase, &Blame { queue_gc: ns, ..Blame::NONE }),
             What::Late(_, true) => blame.data.queue_gc = ns,
             What::Late(_, false) => blame.data.queue_host = ns,

@@ -4,6 +4,7 @@
 mod ageing_within;
 mod bitmap;
 mod closed_forms;
+mod command_window;
 mod common;
 mod declustered;
 mod degraded_queues;

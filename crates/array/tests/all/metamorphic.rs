@@ -22,8 +22,9 @@ use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, Device, DeviceCounters, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
-    Order, PolicyConfig, QueueDepth, SsdConfig, SubCompletion, SubRequest, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, ControllerConfig, Device, DeviceCounters, Domain, Frontiers, Ftl,
+    FtlConfig, GcConfig, Order, PolicyConfig, QueueDepth, SsdConfig, SubCompletion, SubRequest, Trigger,
+    WriteCacheConfig,
 };
 use harmonia_types::registry::names;
 use harmonia_types::{
@@ -82,6 +83,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             suspend_program: None,
             suspend_erase: None,
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration::ZERO,
         },
         link: LinkConfig {
@@ -112,6 +114,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             concurrency: PolicyConfig::named(concurrency),
             ..GcConfig::default()
         },
+        controller: ControllerConfig::default(),
         wear: None,
         leveling: None,
         rating: None,

@@ -149,6 +149,10 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("suspend_erase = \"{}\"", inside.pick(&["none", "0us", "3us", "50us"])));
     put(format_args!("resume = \"{}us\"", inside.range(0, 9)));
     put(format_args!("suspend_host_program = \"{}\"", bus.pick(&["none", "none", "0us", "7us"])));
+    put(format_args!(
+        "minimum_run = \"{}\"",
+        Draw(Rng::stream(seed, "swarm/minimum-run")).pick(&["0us", "0us", "5us", "90us"])
+    ));
     if bus.0.chance(0.5) {
         let order = bus.pick(&["fifo", "after-data"]);
         put(format_args!(
@@ -167,6 +171,12 @@ fn generate(seed: u64) -> Generated {
     let mut depth = Draw(Rng::stream(seed, "swarm/depth"));
     if depth.0.chance(0.2) {
         put(format_args!("queue_depth = {}", depth.range(1, 24)));
+    }
+    let mut window = Draw(Rng::stream(seed, "swarm/command-window"));
+    if window.0.chance(0.2) {
+        let arbitration = window.pick(&["round-robin", "fifo"]);
+        let most = window.range(1, 24);
+        put(format_args!("[ssd.controller]\ncommand_window = {most}\narbitration = \"{arbitration}\""));
     }
     if cached {
         let size = page_size * [cache.range(1, 4), cache.range(1, 64)][cache.range(0, 1) as usize];

@@ -2,8 +2,9 @@
 
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, PolicyConfig, Priority, Scale, SsdConfig, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
+    FreeList, Frontiers, FtlConfig, GcConfig, PolicyConfig, Priority, Scale, SsdConfig, Trigger,
+    WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -34,11 +35,18 @@ struct Writes {
     /// `None`: a page.
     mapping_unit: Option<u32>,
     cache: Option<WriteCacheConfig>,
+    /// Commands that are fetched at once, if they are limited.
+    window: Option<u32>,
 }
 
 /// By their numbers, answered when they are programmed.
-const BY_NUMBER: Writes =
-    Writes { allocation: Allocation::CWDP, frontiers: Frontiers::Shared, mapping_unit: None, cache: None };
+const BY_NUMBER: Writes = Writes {
+    allocation: Allocation::CWDP,
+    frontiers: Frontiers::Shared,
+    mapping_unit: None,
+    cache: None,
+    window: None,
+};
 
 /// How a device collects, and from where on.
 #[derive(Debug)]
@@ -366,6 +374,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
             power_protected: true,
             ack: SimDuration::from_us(1),
         }),
+        window: Some(200),
     },
     priority: Priority::ReadsFirst,
     multi_plane: false,
@@ -374,6 +383,18 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
     hard: 2.5,
     collects: PREEMPTIVE_AT_SOFT,
     provenance: &[
+        (
+            "controller.command_window",
+            Provenance::Inferred(
+                "fitted: without it a read waits behind no backlog of writes, as measured drives have it do",
+            ),
+        ),
+        (
+            "controller.arbitration",
+            Provenance::Inferred(
+                "fitted: first come, first served would have reads near saturation wait five times as long",
+            ),
+        ),
         (
             "write_cache.size",
             Provenance::Inferred("assumed: 3,072 units; beyond 1,000 they make no difference"),
@@ -512,6 +533,10 @@ impl DevicePreset {
                 schedule: self.collects.schedule.into(),
                 destination: Destination::Unit,
                 concurrency: PolicyConfig::named("unlimited"),
+            },
+            controller: ControllerConfig {
+                command_window: self.writes.window,
+                arbitration: Arbitration::RoundRobin,
             },
             wear: None,
             leveling: None,

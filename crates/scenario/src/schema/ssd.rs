@@ -4,8 +4,9 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, BeginsAt, Destination, Domain, FreeList, Frontiers, LevelingConfig, Order,
-    PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig, WriteCacheConfig,
+    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers,
+    LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig,
+    WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
 
@@ -171,9 +172,19 @@ fn says_host_programs(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+fn says_minimum_run(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| ssd.timing.minimum_run != SimDuration::ZERO;
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
+}
+
 /// Where events begin is not said if the schedule says it, unless the preset says another thing.
 fn says_begins_at(ssd: &SsdConfig) -> bool {
     let says = |ssd: &SsdConfig| ssd.gc.begins_at != BeginsAt::default();
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
+}
+
+fn says_controller(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| !ssd.controller.is_none();
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
@@ -255,6 +266,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "suspending an erase: time until the die takes another command" },
     at! { "ssd.timing.suspend_host_program", timing.suspend_host_program if says_host_programs, suspend(), PRESET,
         "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read" },
+    at! { "ssd.timing.minimum_run", timing.minimum_run if says_minimum_run, time(), PRESET,
+        "how long the array of a program or an erase works at least before a read suspends it, since it began or was resumed" },
     at! { "ssd.timing.resume", timing.resume, time(), PRESET,
         "time added to the rest of a suspended operation when it continues" },
     at! { "ssd.link.bandwidth", link.bandwidth, rate("300MB/s"), PRESET, "bandwidth of the host link" },
@@ -267,6 +280,14 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "operations that the device has at once at most, each of any length; the rest wait in the array, in the order in \
          which they came, and an operation makes room when its last page is over the link; the array's own work, such as \
          rebuild, scrub and resync, counts and waits as the host's does (DiskSim's SSD model: 20)" },
+    at! { "ssd.controller.command_window", controller.command_window if says_controller,
+        count(1, MOST_DEPTH).or_none().saying("\"none\" or a whole number, 1 to 65535"), PRESET,
+        "commands that the drive has fetched from the queues of its host and not completed at most, each of any length; the rest wait in \
+         these queues. Beside `ssd.link.queue_depth`, which the array keeps in one line, the drive has a queue for each stream or volume of \
+         the load and one for the array's own work, and chooses among them" },
+    at! { "ssd.controller.arbitration", controller.arbitration if says_controller,
+        choice(&[("round-robin", Arbitration::RoundRobin), ("fifo", Arbitration::Fifo)]), PRESET,
+        "which command the drive fetches next. round-robin: the first of each queue in turn; fifo: the first that came" },
     at! { "ssd.write_cache.size", write_cache.size if says_cache, size(512, 1 << 40).or_none()
             .saying("\"none\" or a size such as \"12MiB\", at least a page, or where a program carries several mapping units at \
                      least a program for each allocation unit (two programs where ssd.ftl.allocation is \"dynamic\")"), PRESET,

@@ -8,7 +8,9 @@ use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder};
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::schema::Form;
 use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
-use harmonia_ssd::{Allocation, Amount, Domain, GcConfig, Order, PolicyConfig, Priority};
+use harmonia_ssd::{
+    Allocation, Amount, Arbitration, ControllerConfig, Domain, GcConfig, Order, PolicyConfig, Priority,
+};
 use harmonia_types::{DeviceId, SimDuration, SimTime};
 use harmonia_workload::{
     AddressPattern, Arrival, Choices, Extent, Limit, Phase, SizeDistribution, StreamArrival,
@@ -259,7 +261,11 @@ fn a_device_has_all_its_keys() {
         suspend_program = "20us"
         suspend_erase = "none"
         suspend_host_program = "15us"
+        minimum_run = "9us"
         resume = "5us"
+        [ssd.controller]
+        command_window = 64
+        arbitration = "fifo"
         [ssd.link]
         order = "arrival"
         [ssd.ftl]
@@ -282,6 +288,8 @@ fn a_device_has_all_its_keys() {
     assert_eq!((ssd.timing.transfer, ssd.timing.copyback), (SimDuration(98_699), Copyback::Plane));
     let suspends = (ssd.timing.suspend_program, ssd.timing.suspend_erase, ssd.timing.resume);
     assert_eq!(ssd.timing.suspend_host_program, Some(SimDuration::from_us(15)));
+    assert_eq!(ssd.timing.minimum_run, SimDuration::from_us(9));
+    assert_eq!(ssd.controller, ControllerConfig { command_window: Some(64), arbitration: Arbitration::Fifo });
     assert_eq!(ssd.link.order, LinkOrder::Arrival);
     assert_eq!(ssd.timing.read.times(), [50, 78, 106].map(SimDuration::from_us));
     assert_eq!(ssd.timing.program.times(), [500, 1_500].map(SimDuration::from_us));

@@ -175,8 +175,11 @@ impl<P: Probe> Device<P> {
     /// Nothing happens by itself any more.
     fn forget_events(&mut self) {
         (0..self.dies.len()).for_each(|die| self.wakes.clear(die));
-        let others = 1 + usize::from(self.cache.is_some());
+        let others = 1 + usize::from(self.cache.is_some()) + usize::from(self.rules.suspends);
         (0..self.buses.len() + others).for_each(|slot| self.bus_wakes.clear(slot));
+        if self.rules.suspends {
+            (0..self.dies.len()).for_each(|die| self.looks.clear(die));
+        }
         self.buses.fill(Bus::default());
         self.governor = None;
     }

@@ -220,12 +220,12 @@ impl<P: Probe> Device<P> {
         let Some(grant) = ask(&self.rules, &mut self.buses[channel], die, turn, now) else {
             return self.await_bus(die, channel);
         };
-        self.sent_alone(die, grant.end);
+        self.sent_alone(die, grant.end, now);
     }
 
     /// The page of a die's command goes over the bus until `end`; what the array then does is known.
     #[inline]
-    pub(super) fn sent_alone(&mut self, die: u32, end: SimTime) {
+    pub(super) fn sent_alone(&mut self, die: u32, end: SimTime, now: SimTime) {
         let command = &mut self.dies[die as usize].command;
         let mut time = end;
         command.next += 1;
@@ -236,6 +236,9 @@ impl<P: Probe> Device<P> {
             command.next += 1;
         }
         self.wakes.set(die as usize, time);
+        if self.rules.suspends {
+            self.look_when_array_works(die, now);
+        }
     }
 
     /// A half or a move that went the short way has ended: starts what comes next, if that is of the same kind and nobody has to

@@ -21,7 +21,7 @@ use super::steps::Due;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::die::command::{Activity, NO_OP, Part, Paused, Step};
-use crate::gc::schedule::{Class, Decision, HostToken, MultiPlane, Running, Token};
+use crate::gc::schedule::{Class, HostToken, MultiPlane, Running, Token};
 use crate::probe::Probe;
 
 /// A place in a block, as the map gives it.
@@ -270,34 +270,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Something has arrived while a die works: should what it does wait?
-    pub(super) fn consider_suspending(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        if self.suspend_host_program(die, now) || !self.schedule_needs.suspend {
-            return Ok(());
-        }
-        let Some((running, cost)) = self.running(die, now) else { return Ok(()) };
-        if self.ask(die, Some(running), now) == Decision::Suspend {
-            self.suspend(die, running.remaining, cost, now);
-        }
-        Ok(())
-    }
-
-    /// The program or erase of garbage collection whose array works now, if the part can suspend it, and what that
-    /// costs.
-    fn running(&self, die: u32, now: SimTime) -> Option<(Running, SimDuration)> {
-        let (slot, timing) = (&self.dies[die as usize], &self.rules.timing);
-        let cost = match slot.activity {
-            Activity::Erase => timing.suspend_erase?,
-            Activity::Joint(Class::Write) if slot.has_gc_part() => timing.suspend_program?,
-            _ => return None,
-        };
-        let ends = self.wakes.time_of(die as usize);
-        let remaining = ends.saturating_since(now);
-        let works = slot.command.is_in_last_step(remaining);
-        works.then_some((Running { ends, remaining, suspendable: true }, cost))
-    }
-
-    fn suspend(&mut self, die: u32, remaining: SimDuration, cost: SimDuration, now: SimTime) {
+    /// A command of garbage collection whose array still needs so long is suspended.
+    pub(super) fn suspend(&mut self, die: u32, remaining: SimDuration, cost: SimDuration, now: SimTime) {
         self.counters.inside.suspends += 1;
         let slot = &mut self.dies[die as usize];
         if slot.activity == Activity::Erase {
@@ -320,6 +294,7 @@ impl<P: Probe> Device<P> {
         self.watch_begin(die, now);
         self.note_resumed(die, cost, now);
         self.wakes.set(die as usize, now + rest);
+        self.look_for_later_read(die, now);
     }
 
     pub(super) fn paused_view(&self, paused: &Paused, now: SimTime) -> Running {

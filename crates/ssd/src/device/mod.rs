@@ -95,7 +95,7 @@ use harmonia_engine::SlotQueue;
 use harmonia_flash::{Bus, Copyback, Link, LinkOrder, Timing};
 use harmonia_types::{Divisor, SimDuration, SimTime};
 
-use crate::config::{Destination, Priority, SsdConfig, Trigger};
+use crate::config::{ControllerConfig, Destination, Priority, SsdConfig, Trigger};
 use crate::die::Die;
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self as policies, Concurrency};
@@ -158,8 +158,10 @@ pub struct Device<P: Probe = NoProbe> {
     /// One slot per die: when it next has something to do.
     wakes: SlotQueue,
     /// One slot per channel: when a bus that is waited for is free. One more: when the governor looks again. Where there is a
-    /// cache, another one: when what is in line for it goes on.
+    /// cache, another one: when what is in line for it goes on. Where commands are suspended, the last one: the first of `looks`.
     bus_wakes: SlotQueue,
+    /// One slot per die, where commands are suspended: when to look whether a read that waits suspends what runs.
+    looks: SlotQueue,
     link: Link,
     buses: Vec<Bus>,
     /// Sub-requests still on their way (link latency).
@@ -255,7 +257,9 @@ impl<P: Probe> Device<P> {
             || needs.queues
             || policies.victim.uses_reads()
             || timing.suspend_host_program.is_some();
+        let has_cache = !config.write_cache.is_none();
         let can_suspend = timing.suspend_program.is_some() || timing.suspend_erase.is_some();
+        let suspends = (needs.suspend && can_suspend) || timing.suspend_host_program.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
         let cache = Cache::new(config, &shape, &ftl).map(Box::new);
@@ -279,6 +283,7 @@ impl<P: Probe> Device<P> {
                 link_latency: config.link.latency,
                 link_in_order: config.link.order == LinkOrder::Arrival,
                 queue_depth: config.link.queue_depth,
+                controller: config.controller.clone(),
                 domain: config.gc.domain,
                 tells_planes: shape.units_per_die > 1
                     && shape.units_per_die == config.geometry.planes_per_die,
@@ -304,7 +309,7 @@ impl<P: Probe> Device<P> {
                     Pairs::WithMultiPlane => ftl_config.multi_plane,
                     Pairs::Always => true,
                 },
-                suspends: (needs.suspend && can_suspend) || timing.suspend_host_program.is_some(),
+                suspends,
                 deadlines: needs.deadlines.is_some(),
                 slack: needs.deadlines.unwrap_or_default(),
                 page_size: Divisor::new(shape.page_size.into()),
@@ -325,7 +330,8 @@ impl<P: Probe> Device<P> {
             queued_reads: Vec::new(),
             subs: Slab::default(),
             wakes: SlotQueue::new(dies),
-            bus_wakes: SlotQueue::new(channels as usize + 1 + usize::from(!config.write_cache.is_none())),
+            bus_wakes: SlotQueue::new(channels as usize + 1 + usize::from(has_cache) + usize::from(suspends)),
+            looks: SlotQueue::new(if suspends { dies } else { 0 }),
             link: Link::default(),
             buses: vec![Bus::default(); channels as usize],
             ingress: VecDeque::new(),
@@ -425,6 +431,11 @@ impl<P: Probe> Device<P> {
     /// How many operations it is to be given at once, if that is limited. Whoever submits them keeps the rest.
     pub fn queue_depth(&self) -> Option<u32> {
         self.rules.queue_depth
+    }
+
+    /// How it takes commands from the queues of whoever submits them, who keeps the rest.
+    pub fn controller(&self) -> &ControllerConfig {
+        &self.rules.controller
     }
 
     /// The mapping state.

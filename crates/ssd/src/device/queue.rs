@@ -278,7 +278,8 @@ impl<P: Probe> Device<P> {
         }
         self.watch_queue(die, now);
         if self.rules.suspends && !self.dies[die as usize].is_idle() {
-            return self.consider_suspending(die, now);
+            self.consider_suspending(die, now);
+            return Ok(());
         }
         let slot = &mut self.dies[die as usize];
         if after == NO_OP && slot.is_idle() {

@@ -5,7 +5,7 @@ use harmonia_types::{Divisor, SimDuration, SimTime};
 
 use super::queue::OpKind;
 use crate::block::BlockId;
-use crate::config::Domain;
+use crate::config::{ControllerConfig, Domain};
 use crate::gc::schedule::{GcJob, GcPhase, Work};
 use crate::shape::{PageKind, Shape};
 
@@ -31,6 +31,7 @@ pub(super) struct Rules {
     pub link_in_order: bool,
     /// Operations that whoever uses the device gives it at once.
     pub queue_depth: Option<u32>,
+    pub controller: ControllerConfig,
     pub domain: Domain,
     /// A die has several planes and each owns its blocks, so that it is known which of them collects.
     pub tells_planes: bool,

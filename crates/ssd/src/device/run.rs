@@ -261,6 +261,9 @@ impl<P: Probe> Device<P> {
             time = slot.transferred(grant, length);
         }
         self.wakes.set(die as usize, time);
+        if self.rules.suspends {
+            self.look_when_array_works(die, now);
+        }
     }
 
     /// A die has asked for a bus that others go first on, or may.
@@ -278,6 +281,9 @@ impl<P: Probe> Device<P> {
             return self.govern(now);
         }
         if channel > self.buses.len() {
+            if self.rules.suspends && channel == self.slot_of_looks() {
+                return self.look_at_reads(now);
+            }
             // What is in line for the cache goes on when this event is over.
             return self.bus_wakes.clear(channel);
         }
@@ -291,7 +297,7 @@ impl<P: Probe> Device<P> {
         let Some((Turn { die, length, .. }, grant)) = granted else { return };
         let slot = &mut self.dies[die as usize];
         if slot.command.is_alone && self.rules.moves_directly {
-            return self.sent_alone(die, grant.end);
+            return self.sent_alone(die, grant.end, now);
         }
         let time = slot.transferred(grant, length);
         self.run_from(die, time, now);

@@ -60,6 +60,17 @@ impl QueueView<'_> {
         self.first_in(Class::Read, is_due).map(|read| read.token)
     }
 
+    /// When the next read is ready of those that are on their way.
+    pub fn read_after(&self, now: SimTime) -> Option<SimTime> {
+        let reads = self.units().flat_map(|unit| self.lane(unit, Class::Read));
+        reads.map(|(_, op)| op.ready).filter(|&ready| ready > now).min()
+    }
+
+    /// Whether reads wait, or are on their way.
+    pub fn has_reads(&self) -> bool {
+        self.units().any(|unit| self.lane(unit, Class::Read).next().is_some())
+    }
+
     pub fn units(&self) -> std::ops::Range<u32> {
         self.ftl.shape().units_of(self.index)
     }

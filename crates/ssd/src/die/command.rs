@@ -112,10 +112,13 @@ impl Command {
         if cycles == SimDuration::ZERO { self } else { self.then(Step::Command(cycles)) }
     }
 
-    /// Whether with `remaining` to go its array works for the last time.
-    pub fn is_in_last_step(&self, remaining: SimDuration) -> bool {
+    /// How long its array works for the last time, if that is known to come next or has begun.
+    pub fn last_step(&self) -> Option<SimDuration> {
         let last = self.len.checked_sub(1).map(|last| self.steps[usize::from(last)]);
-        self.next == self.len && matches!(last, Some(Step::Array(length)) if remaining <= length)
+        match last {
+            Some(Step::Array(length)) if self.next == self.len => Some(length),
+            _ => None,
+        }
     }
 
     /// What its array still has to do takes so long.

@@ -188,8 +188,7 @@ mod tests {
                 assert_eq!(die.resume(SimDuration(4), now), SimDuration(7));
                 // What is left is its last step, so that it can be suspended there again.
                 die.command.next = die.command.len;
-                let last = [7, 8].map(|left| die.command.is_in_last_step(SimDuration(left)));
-                return assert_eq!(last, [true, false]);
+                return assert_eq!(die.command.last_step(), Some(SimDuration(7)));
             }
         };
         die.begin(activity, now).then(Step::Array(SimDuration(5)));

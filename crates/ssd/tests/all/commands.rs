@@ -138,7 +138,7 @@ fn a_collection_in_place_takes_turns_on_the_bus_for_its_commands_alone() {
 /// Two moves until 13,260, then the command of the erase until 13,290.
 #[test]
 fn an_erase_can_be_suspended_once_its_command_is_sent() {
-    for (at, known, queue_gc) in [(13_289, 33_290 + 1_310, 20_001), (13_290, 13_290 + 400 + 1_310, 400)] {
+    for (at, known, queue_gc) in [(13_289, 13_290 + 400 + 1_310, 401), (13_290, 13_290 + 400 + 1_310, 400)] {
         let mut config = with_commands(one_die());
         config.gc.schedule = "preemptive".into();
         config.timing.copyback = Copyback::None;

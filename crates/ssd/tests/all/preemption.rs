@@ -172,9 +172,29 @@ fn a_program_is_suspended_once_its_array_works() {
     assert_eq!(bench.collected(), [(0, 33_200 + 200 + 1_300 + 50)]);
     let counters = counters(&mut bench);
     assert_eq!((counters.inside.suspends, counters.gc_busy), (1, SimDuration(33_450)));
-    // Its page is still on its way in: nobody asks again.
+    // Its page is still on its way in: it is suspended as soon as its array works.
     let mut bench = collecting(&suspending());
-    bench.read(1_599, 1, 12, 1).known_at(7_900, 1, 7_970, met(5_001, read_blame()));
+    bench.read(1_599, 1, 12, 1).known_at(3_100, 1, 3_170, met(201, read_blame()));
+}
+
+#[test]
+fn programs_and_erases_of_collection_run_for_the_least_time_before_they_are_suspended() {
+    let mut config = suspending();
+    config.timing.minimum_run = SimDuration(1_000);
+    // The array programs from 1,600 on, and erases from 13,200 on.
+    for (arrival, suspended) in [(1_400, 2_600), (2_599, 2_600), (2_600, 2_600), (2_601, 2_601)] {
+        let mut bench = collecting(&config);
+        let done = suspended + 200 + 1_300;
+        let blame = met(suspended + 200 - arrival, read_blame());
+        bench.read(arrival, 1, 12, 1).known_at(done, 1, done + LINK, blame);
+    }
+    for (arrival, suspended) in [(13_200, 14_200), (14_199, 14_200), (14_200, 14_200), (14_201, 14_201)] {
+        let mut bench = collecting(&config);
+        let done = suspended + 400 + 1_300;
+        let blame = met(suspended + 400 - arrival, read_blame());
+        bench.read(arrival, 1, 12, 1).known_at(done, 1, done + LINK, blame);
+        assert_eq!(counters(&mut bench).inside.suspends, 1);
+    }
 }
 
 #[test]

@@ -7,7 +7,8 @@
 //! ```
 
 use crate::bench::*;
-use harmonia_ssd::SsdConfig;
+use harmonia_flash::LinkOrder;
+use harmonia_ssd::{Priority, SsdConfig};
 use harmonia_types::{Blame, Operation, SimDuration};
 
 fn suspending(mut config: SsdConfig) -> SsdConfig {
@@ -40,14 +41,103 @@ fn a_read_suspends_a_program_whose_array_works() {
             bench.known_at(end, 1, end, waited(1_500 + 50, write_blame()));
             assert_eq!(bench.device.counters().inside.suspends, 1);
         }
-        // Its page goes in until 370, and at 5,370 it is over.
-        for (arrival, begins) in [(369, 5_370), (5_370, 5_370)] {
+        // Its page goes in until 370.
+        for arrival in [70, 71, 200, 369] {
             let mut bench = writing(&config);
-            let done = begins + 1_300;
-            let blame = waited(begins - arrival, read_blame());
-            bench.read(arrival, 2, 1, 1).known_at(done, 2, done + LINK, blame);
-            assert_eq!(bench.device.counters().inside.suspends, 0);
+            let blame = waited(370 + 200 - arrival, read_blame());
+            bench.read(arrival, 2, 1, 1).known_at(1_870, 2, 1_870 + LINK, blame);
+            bench.known_at(6_920, 1, 6_920, waited(1_550, write_blame()));
+            assert_eq!(bench.device.counters().inside.suspends, 1);
         }
+        // At 5,370 it is over.
+        let mut bench = writing(&config);
+        bench.read(5_370, 2, 1, 1).known_at(6_670, 2, 6_670 + LINK, read_blame());
+        assert_eq!(bench.device.counters().inside.suspends, 0);
+    }
+}
+
+#[test]
+fn a_program_runs_for_the_least_time_before_it_is_suspended() {
+    for own_pins in [true, false] {
+        let mut config = suspending(one_die());
+        config.geometry.own_pins = own_pins;
+        config.timing.minimum_run = SimDuration(1_000);
+        // The array works from 370 on. While the page goes in, and before, at and after the minimum run.
+        for (arrival, suspended) in
+            [(71, 1_370), (369, 1_370), (370, 1_370), (1_369, 1_370), (1_370, 1_370), (1_371, 1_371)]
+        {
+            let mut bench = writing(&config);
+            let done = suspended + 200 + 1_300;
+            let blame = waited(suspended + 200 - arrival, read_blame());
+            bench.read(arrival, 2, 1, 1).known_at(done, 2, done + LINK, blame);
+            bench.known_at(6_920, 1, 6_920, waited(1_550, write_blame()));
+            assert_eq!(bench.device.counters().inside.suspends, 1);
+        }
+    }
+}
+
+/// A read stands behind a write that waits for its die, or comes while the die waits for its bus.
+#[test]
+fn a_read_that_was_there_before_the_array_began_suspends_it() {
+    for (least, suspended) in [(0, 1_600), (1_000, 2_600)] {
+        for own_pins in [true, false] {
+            let mut config = suspending(one_die());
+            config.geometry.own_pins = own_pins;
+            config.timing.minimum_run = SimDuration(least);
+            let mut bench = Bench::with(&config, &[&[0, 1, 2]]);
+            bench.read(0, 1, 2, 1).write(10, 2, 0, 1).read(100, 3, 1, 1);
+            let done = suspended + 200 + 1_300;
+            bench.known_at(done, 3, done + LINK, waited(suspended + 200 - 100, read_blame()));
+        }
+    }
+    let mut config = suspending(shared_bus());
+    config.ftl.priority = Priority::ReadsFirst;
+    let mut bench = Bench::with(&config, &[&[0, 1, 2], &[0, 1, 2]]);
+    // The bus has the page of die 0 until 370, then that of die 1 until 670.
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).read(200, 3, 3, 1);
+    bench.known_at(2_170, 3, 2_170 + LINK, waited(670 + 200 - 200, read_blame()));
+}
+
+#[test]
+fn after_a_resume_it_runs_for_the_least_time_again() {
+    let mut config = suspending(one_die());
+    config.timing.minimum_run = SimDuration(1_000);
+    for (arrival, suspended) in [(2_871, 3_870), (3_869, 3_870), (3_870, 3_870), (3_871, 3_871)] {
+        let mut bench = writing(&config);
+        bench.read(1_370, 2, 1, 1).known_at(2_870, 2, 2_870 + LINK, waited(200, read_blame()));
+        // Resumed at 2,870.
+        let done = suspended + 200 + 1_300;
+        let blame = waited(suspended + 200 - arrival, read_blame());
+        bench.read(arrival, 3, 1, 1).known_at(done, 3, done + LINK, blame);
+        let end = 5_370 + 2 * 1_550;
+        bench.known_at(end, 1, end, waited(2 * 1_550, write_blame()));
+        assert_eq!(bench.device.counters().inside.suspends, 2);
+    }
+}
+
+#[test]
+fn a_program_that_ends_within_the_minimum_run_is_not_suspended() {
+    let mut config = suspending(one_die());
+    for (least, done, suspends) in [(4_999, 5_369 + 1_500, 1), (5_000, 6_670, 0), (9_000, 6_670, 0)] {
+        config.timing.minimum_run = SimDuration(least);
+        let mut bench = writing(&config);
+        bench.read(1_000, 2, 1, 1).known_at(done, 2, done + LINK, waited(done - 2_300, read_blame()));
+        assert_eq!(bench.device.counters().inside.suspends, suspends);
+    }
+}
+
+/// On a link in order of arrival a read is ready behind the data of the write before it.
+#[test]
+fn a_read_that_is_on_its_way_suspends_when_it_is_ready() {
+    let mut config = suspending(one_die());
+    config.link.order = LinkOrder::Arrival;
+    for (least, suspended) in [(0, 490), (300, 670)] {
+        config.timing.minimum_run = SimDuration(least);
+        let mut bench = writing(&config);
+        bench.write(420, 2, 2, 1).read(430, 3, 1, 1);
+        let done = suspended + 1_500;
+        let blame = Blame { link: 2 * LINK - 10, ..waited(suspended + 200 - 490, read_blame()) };
+        bench.known_at(done, 3, done + LINK, blame);
     }
 }
 

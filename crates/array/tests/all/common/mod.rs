@@ -6,7 +6,7 @@ use harmonia_array::{Array, ArrayConfig, CoordinationConfig, Interface, Level, M
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
-use harmonia_ssd::{Amount, Ftl, FtlConfig, GcConfig, SsdConfig, WriteCacheConfig};
+use harmonia_ssd::{Amount, ControllerConfig, Ftl, FtlConfig, GcConfig, SsdConfig, WriteCacheConfig};
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
 
 /// Bytes of a page of every device here.
@@ -41,6 +41,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
             suspend_program: None,
             suspend_erase: None,
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration::ZERO,
         },
         // Zero nanoseconds a page after rounding.
@@ -53,6 +54,7 @@ pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
         write_cache: WriteCacheConfig::default(),
         ftl: FtlConfig { reserved_blocks: Amount::Blocks(reserved), ..FtlConfig::default() },
         gc: GcConfig { hard_threshold: Amount::Blocks(0), ..GcConfig::default() },
+        controller: ControllerConfig::default(),
         wear: None,
         leveling: None,
         rating: None,

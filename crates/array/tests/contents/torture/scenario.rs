@@ -9,8 +9,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
+    FtlConfig, GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -132,6 +132,15 @@ fn gather(ssd: &mut SsdConfig, pages: u32) {
 fn depth(rng: &Rng, chance: f64, most: u64) -> Option<u32> {
     let mut rng = rng.clone();
     rng.chance(chance).then(|| draw(&mut rng, 1, most) as u32)
+}
+
+/// Commands that a drive fetches at once. Other draws stay as they are.
+fn window(rng: &Rng, chance: f64, most: u64) -> Option<u32> {
+    let mut rng = rng.clone();
+    // Not the draws that say whether operations are limited and whether members share a link.
+    rng.next_u64();
+    rng.next_u64();
+    depth(&rng, chance, most)
 }
 
 /// A link that members share, on which a page of 4 KiB is 1 to 60 us. Other draws stay as they are.
@@ -348,6 +357,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             suspend_program: pick(rng, &[None, Some(SimDuration(7_000))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration(pick(rng, &[0, 3_000])),
         },
         write_cache: WriteCacheConfig::default(),
@@ -393,6 +403,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
                 PolicyConfig::named(&name(rng, concurrency::REGISTRY))
             },
         },
+        controller: ControllerConfig { command_window: window(rng, 0.2, 6), ..ControllerConfig::default() },
         wear: None,
         leveling: None,
         rating: None,

@@ -84,7 +84,9 @@ fn adds_up(request: &Explained, row: &Row, scenario: &Scenario, met: &Met) {
     assert_eq!(at, request.finish_ns, "from arrival to finish: {request:?}");
     let response = request.finish_ns - request.arrival_ns;
     assert_eq!((response, response), (request.response_ns, of(row, "response_ns")));
-    for cause in ["queue_gc", "queue_rebuild", "stripe_wait", "restart", "depth_wait", "log_wait"] {
+    for cause in
+        ["queue_gc", "queue_rebuild", "stripe_wait", "restart", "depth_wait", "log_wait", "window_wait"]
+    {
         let told = by_cause.get(cause).copied().unwrap_or_default();
         assert_eq!(told, of(row, &format!("{cause}_ns")), "{cause}: {request:?}");
     }
@@ -226,6 +228,7 @@ fn every_nanosecond_of_every_response_has_a_cause_and_a_place() {
             "holder",
             "stripe_wait",
             "depth_wait",
+            "window_wait",
             "cache_wait",
             "queue_rebuild",
             "command",

@@ -10,8 +10,8 @@ use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, NoProbe, any};
 use harmonia_ssd::{
-    AllocationUnit, Amount, Device, Domain, Ftl, FtlConfig, GcConfig, SsdConfig, SubCompletion, SubRequest,
-    WriteCacheConfig,
+    AllocationUnit, Amount, ControllerConfig, Device, Domain, Ftl, FtlConfig, GcConfig, SsdConfig,
+    SubCompletion, SubRequest, WriteCacheConfig,
 };
 use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
@@ -46,6 +46,7 @@ pub fn one_die() -> SsdConfig {
             suspend_program: None,
             suspend_erase: None,
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration::ZERO,
         },
         link: LinkConfig {
@@ -57,6 +58,7 @@ pub fn one_die() -> SsdConfig {
         write_cache: WriteCacheConfig::default(),
         ftl: FtlConfig { reserved_blocks: Amount::Blocks(4), ..FtlConfig::default() },
         gc: GcConfig { hard_threshold: Amount::Blocks(1), ..GcConfig::default() },
+        controller: ControllerConfig::default(),
         wear: None,
         leveling: None,
         rating: None,

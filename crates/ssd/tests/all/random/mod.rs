@@ -4,8 +4,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
+    FtlConfig, GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -63,6 +63,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration(pick(rng, &[0, 3])),
         },
         link: LinkConfig {
@@ -104,6 +105,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             },
             concurrency: PolicyConfig::named("unlimited"),
         },
+        controller: ControllerConfig::default(),
         wear: None,
         leveling: None,
         rating: None,
@@ -153,6 +155,8 @@ pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
         let each: Vec<SimDuration> = (0..types).map(|_| SimDuration(1 + rng.below(150))).collect();
         *times = PageTimes::by_type(&each).expect("one to three");
     }
+    // Without a draw of its own, so that all other devices stay as they are.
+    config.timing.minimum_run = SimDuration([0, 7, 60][config.timing.command.erase.0 as usize % 3]);
 }
 
 /// The device with several mapping units in a page, or several pages in a program.

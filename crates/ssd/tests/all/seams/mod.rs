@@ -5,8 +5,8 @@ use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    AllocationUnit, Amount, Ftl, FtlConfig, GcConfig, Policies, PolicyConfig, SsdConfig, SubRequest,
-    WriteCacheConfig,
+    AllocationUnit, Amount, ControllerConfig, Ftl, FtlConfig, GcConfig, Policies, PolicyConfig, SsdConfig,
+    SubRequest, WriteCacheConfig,
 };
 use harmonia_types::{IoCause, Operation, ParityPages, SimDuration};
 
@@ -43,6 +43,7 @@ pub fn config(channels: u32) -> SsdConfig {
             suspend_program: None,
             suspend_erase: None,
             suspend_host_program: None,
+            minimum_run: SimDuration::ZERO,
             resume: SimDuration::ZERO,
         },
         link: LinkConfig {
@@ -62,6 +63,7 @@ pub fn config(channels: u32) -> SsdConfig {
             soft_threshold: Amount::Blocks(6),
             ..GcConfig::default()
         },
+        controller: ControllerConfig::default(),
         wear: None,
         leveling: None,
         rating: None,
