@@ -36,6 +36,13 @@ fn every_conclusion_of_the_page_is_borne_out() {
     assert_eq!(findings::pages(&results).dropped, Vec::<String>::new());
 }
 
+/// A page that names a variant which no experiment has would have a dash there for ever.
+#[test]
+fn every_measure_of_the_page_has_its_runs() {
+    let results = generator::results().expect("committed results");
+    assert_eq!(findings::pages(&results).missing, Vec::<String>::new());
+}
+
 #[test]
 fn every_run_of_every_experiment_is_there() {
     let results = generator::results().expect("committed results");

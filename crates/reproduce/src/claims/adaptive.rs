@@ -15,13 +15,11 @@ use crate::verdict::Expected;
 /// Experiments of the table.
 pub(crate) const SCHEMES: &str = "adaptive";
 pub(crate) const EAGER: &str = "adaptive-eager";
-pub(crate) const PRIORITY: &str = "adaptive-priority";
 pub(crate) const TIES: &str = "adaptive-ties";
 pub(crate) const THRESHOLDS: &str = "adaptive-thresholds";
 pub(crate) const CHANNELS: &str = "adaptive-channels";
 pub(crate) const FULLNESS: &str = "adaptive-fullness";
 pub(crate) const IDEAL: &str = "adaptive-ideal";
-pub(crate) const WIDTH: &str = "adaptive-width";
 
 /// The paper's loads; ours are stand-ins.
 pub(crate) const LOADS: [&str; 7] =
@@ -48,6 +46,12 @@ pub(crate) const CHOSEN: (&str, &str) = ("low-0.5", "high-0.85");
 pub(crate) const MOST: [&str; 8] = ["1", "2", "3", "4", "5", "6", "7", "8"];
 pub(crate) const CHOSEN_MOST: &str = "4";
 
+/// Experiment and variant of a scheme under a load.
+pub(crate) fn cell(load: &str, scheme: &str) -> String {
+    let experiment = if scheme == FROM_EMPTY { EAGER } else { SCHEMES };
+    format!("{experiment} {load}/{SMALL_PAGES}/{scheme}")
+}
+
 /// A figure of a scheme under a load.
 pub(crate) fn of(quantity: Quantity, load: &str, page: &str, scheme: &str) -> Measure {
     let experiment = if scheme == FROM_EMPTY { EAGER } else { SCHEMES };
@@ -60,25 +64,30 @@ pub(crate) fn conventional(load: &str) -> Vec<&'static str> {
     eager.into_iter().chain([ALL, HALF]).collect()
 }
 
-/// The adaptive scheme's figure over the best conventional one's.
-pub(crate) fn against_best(quantity: Quantity, load: &str, page: &str) -> Measure {
-    let one = |scheme: &'static str| of(quantity, load, page, scheme);
-    let best = Measure::Lowest(conventional(load).into_iter().map(one).collect());
-    over(of(quantity, load, page, ADAPTIVE), best)
+/// The least of a figure that a conventional scheme has under a load.
+pub(crate) fn best_conventional(quantity: Quantity, load: &str) -> Measure {
+    best_with(quantity, load, SMALL_PAGES)
 }
 
-/// What collection that takes no time has, over the best conventional scheme's: the least that any scheme can.
-pub(crate) fn ideal_against_best(quantity: Quantity, load: &str) -> Measure {
-    let one = |scheme: &'static str| of(quantity, load, SMALL_PAGES, scheme);
-    let best = Measure::Lowest(conventional(load).into_iter().map(one).collect());
-    over(Measure::Of(quantity, IDEAL, load.to_owned()), best)
+fn best_with(quantity: Quantity, load: &str, page: &str) -> Measure {
+    let one = |scheme: &'static str| of(quantity, load, page, scheme);
+    Measure::Lowest(conventional(load).into_iter().map(one).collect())
+}
+
+/// The adaptive scheme's figure over the best conventional one's.
+pub(crate) fn against_best(quantity: Quantity, load: &str, page: &str) -> Measure {
+    over(of(quantity, load, page, ADAPTIVE), best_with(quantity, load, page))
+}
+
+/// The adaptive scheme's figure over the better of those that start at 0.7, where another share of the space is in use.
+pub(crate) fn against_better(quantity: Quantity, point: &str) -> Measure {
+    let one = |scheme: &str| Measure::Of(quantity, FULLNESS, format!("{point}/{scheme}"));
+    over(one(ADAPTIVE), Measure::Lowest([ALL, HALF].map(one).to_vec()))
 }
 
 /// The same where equal channels take turns.
-pub(crate) fn in_turn(quantity: Quantity, load: &str) -> Measure {
-    let one = |scheme: &'static str| of(quantity, load, SMALL_PAGES, scheme);
-    let best = Measure::Lowest(conventional(load).into_iter().map(one).collect());
-    over(Measure::Of(quantity, TIES, format!("{load}/turn")), best)
+fn in_turn(quantity: Quantity, load: &str) -> Measure {
+    over(Measure::Of(quantity, TIES, format!("{load}/turn")), best_conventional(quantity, load))
 }
 
 pub(crate) fn over(a: Measure, b: Measure) -> Measure {
@@ -91,10 +100,7 @@ fn average(loads: &[&str], of: impl Fn(&str) -> Measure) -> Measure {
 
 /// How far a ratio is from one, as a factor: the larger of it and its inverse.
 fn gap(load: &str, page: &str) -> Measure {
-    let best = || {
-        let one = |scheme: &'static str| of(WriteMean, load, page, scheme);
-        Measure::Lowest(conventional(load).into_iter().map(one).collect())
-    };
+    let best = || best_with(WriteMean, load, page);
     let adaptive = || of(WriteMean, load, page, ADAPTIVE);
     Measure::Highest(vec![over(adaptive(), best()), over(best(), adaptive())])
 }

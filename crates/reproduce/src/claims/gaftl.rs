@@ -26,12 +26,9 @@ pub(crate) const GAPS_OF: &str = "gaftl-arrival";
 pub(crate) const READS_OF: &str = "gaftl-reads";
 pub(crate) const SEQUENTIAL_OF: &str = "gaftl-sequential";
 pub(crate) const REAL_OF: &str = "gaftl-real";
-pub(crate) const FILLS_OF: &str = "gaftl-fill";
-pub(crate) const RESERVES_OF: &str = "gaftl-reserve";
 pub(crate) const AGES_OF: &str = "gaftl-ages";
 
-/// Readings of a member, and the points of the sweeps.
-pub(crate) const MEMBERS: [&str; 2] = ["chip", "dies"];
+/// The points of the sweeps.
 pub(crate) const SIZES: [&str; 3] = ["4kB", "8kB", "10kB"];
 pub(crate) const GAPS: [&str; 3] = ["1ms", "3ms", "5ms"];
 pub(crate) const READS: [&str; 5] = ["10", "30", "50", "70", "90"];
@@ -340,7 +337,7 @@ mod tests {
         let mut expected: Vec<(String, String)> = Vec::new();
         for experiment in experiments().expect("valid experiments") {
             if !experiment.id.starts_with("gaftl")
-                || [FILLS_OF, RESERVES_OF].contains(&experiment.id.as_str())
+                || ["gaftl-fill", "gaftl-reserve"].contains(&experiment.id.as_str())
             {
                 continue;
             }

@@ -14,7 +14,6 @@ use crate::verdict::Expected;
 /// Experiments of the table.
 pub(crate) const OPEN: &str = "io-parallel";
 pub(crate) const CLOSED: &str = "io-parallel-closed";
-pub(crate) const SWEEP: &str = "io-parallel-sweep";
 
 /// One row of the paper's Table 2.
 #[derive(Debug, Clone, Copy, PartialEq)]

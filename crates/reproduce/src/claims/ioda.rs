@@ -26,9 +26,6 @@ use crate::verdict::Expected;
 
 /// Experiments of the table.
 pub(crate) const MODES_OF: &str = "ioda";
-pub(crate) const RATES_OF: &str = "ioda-rate";
-pub(crate) const WINDOWS_OF: &str = "ioda-window";
-pub(crate) const SOFT_OF: &str = "ioda-soft";
 
 /// Modes, as the artifact names them: no coordination, fast failure, that with the time left, windows alone, fast
 /// failure in windows, and collection that takes no time.

@@ -1,31 +1,24 @@
 //! The page of findings and its pictures, made of results alone.
 //!
-//! * `catalogue`: what was asked, against the papers' claims, in the order of the page;
-//! * `trade_offs`: sweeps of one key;
-//! * `inside_the_die`: collection beside host work in one die;
-//! * `bound`: the most that planes can be busy, beside how busy they are;
-//! * `adaptive`: how many channels of a device collect at once;
-//! * `least`: how much there is to win for any number of channels;
-//! * `ioda`: reads that avoid members which collect;
-//! * `gaftl`: members that collect in turn, and somewhere else to write meanwhile;
-//! * `readings`: what a paper leaves out, read otherwise, against all its claims;
-//! * `soft_limit`: proactive-soft-limit against everything else;
-//! * `write`: figures and sentences out of results.
+//! The sections are Markdown with measures in it, one file a group of papers, in the order of [`PAGES`]:
+//!
+//! * `sections`: how those files are read;
+//! * `expression`: measures as they write them;
+//! * `computed`: what no line of them can say, with `soft_limit`, which holds proactive-soft-limit against everything else, and
+//!   `readings`, which reads otherwise what a paper leaves out;
+//! * `bound`, `siblings`: tables of HPDC 2018 that have a row for every reading;
+//! * `write`: figures and words out of results.
 //!
 //! Every number on the page is written from the results. A sentence that draws a conclusion carries the condition under
 //! which it is true, and is left out where it is not: a test asserts that in the committed results none is.
 
-mod adaptive;
 mod bound;
-mod catalogue;
-mod gaftl;
-mod inside_the_die;
-mod ioda;
-mod least;
+mod computed;
+mod expression;
 mod readings;
+mod sections;
 mod siblings;
 mod soft_limit;
-mod trade_offs;
 mod write;
 
 use std::fmt::Write;
@@ -35,6 +28,17 @@ use crate::claims::claims;
 use crate::experiment::experiments;
 use crate::results::Results;
 use crate::verdict::Verdict;
+use write::Reader;
+
+/// Sections of the page, in its order.
+const PAGES: [&str; 6] = [
+    include_str!("global.md"),
+    include_str!("die.md"),
+    include_str!("channels.md"),
+    include_str!("ioda.md"),
+    include_str!("gaftl.md"),
+    include_str!("hardware.md"),
+];
 
 /// What is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +51,8 @@ pub struct Pages {
     pub figures: Vec<(String, String)>,
     /// Conclusions that the results do not bear out and that are therefore left out.
     pub dropped: Vec<String>,
+    /// Variants of experiments that the page asks for and that have no run.
+    pub missing: Vec<String>,
 }
 
 /// One question with what was found.
@@ -70,7 +76,8 @@ struct Finding {
 /// The pages of these results.
 pub fn pages(results: &Results) -> Pages {
     let assessments = assess(&claims(), results);
-    let findings = catalogue::findings(results, &assessments);
+    let reader = Reader::new(results, &assessments);
+    let findings: Vec<Finding> = PAGES.iter().flat_map(|page| sections::read(page, &reader)).collect();
     let mut pages = Pages { claims: claims_table(&assessments), ..Pages::default() };
     pages.findings = opening(results, &assessments, &findings);
     for finding in &findings {
@@ -104,6 +111,9 @@ pub fn pages(results: &Results) -> Pages {
             let _ = write!(pages.findings, "\n{}", finding.table);
         }
     }
+    let lacking =
+        reader.asked.take().into_iter().filter(|(id, variant)| results.runs(id, variant).is_empty());
+    pages.missing = lacking.map(|(id, variant)| format!("{id} {variant}")).collect();
     pages
 }
 
@@ -235,6 +245,25 @@ mod tests {
                 (of_claims.contains(&row), of_readings.contains(&row)),
                 (one.is_claim(), !one.is_claim())
             );
+        }
+    }
+
+    /// What was run to be shown is shown.
+    #[test]
+    fn every_variant_of_the_sweeps_of_ioda_is_on_the_page() {
+        let results = Results::default();
+        let reader = Reader::new(&results, &[]);
+        PAGES.iter().for_each(|page| drop(sections::read(page, &reader)));
+        let asked = reader.asked.take();
+        let sweeps = ["ioda", "ioda-rate", "ioda-window", "ioda-soft"];
+        for experiment in experiments().expect("valid experiments") {
+            let id = sweeps.iter().find(|id| **id == experiment.id);
+            for variant in id.map(|_| experiment.variants()).unwrap_or_default() {
+                assert!(
+                    asked.iter().any(|one| (one.0, &one.1) == (experiment.id.as_str(), &variant)),
+                    "{variant}"
+                );
+            }
         }
     }
 
