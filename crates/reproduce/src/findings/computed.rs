@@ -1,10 +1,10 @@
 //! What no line of a page can say: sections, conditions and words that are worked out.
 
-use super::expression::list;
 use super::write::Reader;
 use super::{Finding, readings, soft_limit};
 use crate::claims::inside_the_die::VOLUMES;
-use crate::claims::{Paper, gaftl, sizes};
+use crate::claims::{Paper, gaftl};
+use crate::expression::list;
 use crate::measure::Quantity::{Counted, MetGc};
 
 /// What the papers leave out about arrays of many SSDs, read in all ways that were run.
@@ -27,7 +27,8 @@ pub(super) fn section(name: &str, reader: &Reader<'_>) -> Finding {
 /// How many readings were measured, and under which of them 18 SSDs are no faster than 4.
 pub(super) fn floors(reader: &Reader<'_>) -> (usize, Vec<String>) {
     let mean = |(reading, _): (String, String)| {
-        let value = reader.interval(&sizes(&reading, ("18", "inclusive"), ("4", "inclusive")));
+        let of = format!("ratio mean array-size 18/{reading}/inclusive 4/{reading}/inclusive");
+        let value = reader.interval(&reader.measure(&of));
         Some((reading, value?.mean))
     };
     let measured: Vec<(String, f64)> = list(READINGS).into_iter().filter_map(mean).collect();

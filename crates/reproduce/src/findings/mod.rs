@@ -1,9 +1,8 @@
 //! The page of findings and its pictures, made of results alone.
 //!
-//! The sections are Markdown with measures in it, one file a group of papers, in the order of [`PAGES`]:
+//! The sections are Markdown with measures in it, one file a group of papers, in the order of `PAGES`:
 //!
-//! * `sections`: how those files are read;
-//! * `expression`: measures as they write them;
+//! * `sections`: how those files are read; measures in them are expressions (`expression`);
 //! * `computed`: what no line of them can say, with `soft_limit`, which holds proactive-soft-limit against everything else, and
 //!   `readings`, which reads otherwise what a paper leaves out;
 //! * `bound`, `siblings`: tables of HPDC 2018 that have a row for every reading;
@@ -14,7 +13,6 @@
 
 mod bound;
 mod computed;
-mod expression;
 mod readings;
 mod sections;
 mod siblings;

@@ -19,10 +19,10 @@
 
 use harmonia_figure::Scale;
 
-use super::expression::list;
 use super::write::{MS, Reader, Shape, cell, count, share};
 use super::{Finding, bound, computed, siblings};
 use crate::claims::inside_the_die::{AFFECTED_READS, AFFECTED_WRITES, PLACES_NEEDED, VOLUMES};
+use crate::expression::list;
 use crate::verdict::Verdict;
 
 /// Names, with their sign, and what stands for them; the last first.

@@ -7,9 +7,9 @@ use std::fmt::Write;
 use harmonia_figure::{Chart, Forest, Row, Scale, Series};
 use harmonia_metrics::Interval;
 
-use super::expression::{measure, unit};
 use crate::assessment::{Assessment, shown};
 use crate::claims::{Test, Unit};
+use crate::expression::{measure, unit};
 use crate::measure::Measure;
 use crate::reading::{Reading, readings};
 use crate::results::Results;

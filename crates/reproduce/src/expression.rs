@@ -1,15 +1,15 @@
-//! Measures as the pages write them: `ratio erases policies hpc-w/inclusive hpc-w/local`.
+//! Measures as claims and pages write them: `ratio erases policies hpc-w/inclusive hpc-w/local`.
 //!
 //! * `QUANTITY EXPERIMENT VARIANT` is a figure of a variant: `read-p99 ioda iod1`.
 //! * `ratio` and `cut QUANTITY EXPERIMENT A B` divide A's figure by B's, and say by how many percent B's is below A's.
 //! * `over`, `minus` and `lowered A B` do so with any two measures.
-//! * `average`, `highest` and `lowest LIST MEASURE` take the measure for every item of a list, which is `$it` in it. `rising` is
+//! * `average`, `highest` and `lowest LIST MEASURE` take the measure for every item of a list, which is `$it` in it, or `$name` of `name=LIST`. `rising` is
 //!   the smallest step from one item to the next, `spread` the highest over the lowest.
 //! * `reading NAME MEASURE` is a measure under another reading of its paper.
-//! * Measures of one paper alone are `against-best`, `against-better`, `conventional` and `most`.
+//! * Measures of one paper alone are `against-best`, `against-better`, `conventional`, `gap` and `most`.
 //!
-//! A list has a name ([`list`]) or is written out, with commas. A mistake in a page is a mistake in this crate: it panics, and
-//! every page is written in tests.
+//! A list has a name ([`list`]) or is written out, with commas. A mistake is one in this crate: it panics, and tests read all
+//! claims and write every page.
 
 use serde::Deserialize;
 use serde::de::value::{Error, StrDeserializer};
@@ -34,12 +34,12 @@ const COUNTED: [&str; 10] = [
 ];
 
 /// A measure, as a page writes it.
-pub(super) fn measure(text: &str, readings: &[Reading]) -> Measure {
+pub(crate) fn measure(text: &str, readings: &[Reading]) -> Measure {
     let words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
     match parse(&words, readings) {
         Ok((measure, used)) if used == words.len() => measure,
-        Ok((_, used)) => panic!("findings: {text}: the measure ends after {used} words"),
-        Err(why) => panic!("findings: {text}: {why}"),
+        Ok((_, used)) => panic!("measure: {text}: the measure ends after {used} words"),
+        Err(why) => panic!("measure: {text}: {why}"),
     }
 }
 
@@ -55,8 +55,10 @@ fn parse(words: &[String], readings: &[Reading]) -> Result<(Measure, usize), Str
         kind @ ("average" | "highest" | "lowest" | "rising" | "spread") => {
             let mut used = 0;
             let mut all = Vec::new();
-            for (_, item) in list(word(1)?) {
-                let rest: Vec<String> = words[2..].iter().map(|word| word.replace("$it", &item)).collect();
+            let (name, items) = word(1)?.split_once('=').unwrap_or(("it", word(1)?));
+            let name = format!("${name}");
+            for (_, item) in list(items) {
+                let rest: Vec<String> = words[2..].iter().map(|word| word.replace(&name, &item)).collect();
                 let (one, taken) = parse(&rest, readings)?;
                 all.push(one);
                 used = taken + 2;
@@ -85,6 +87,7 @@ fn parse(words: &[String], readings: &[Reading]) -> Result<(Measure, usize), Str
         "cut" => (lowered(quantity(1)?, experiment(2)?, word(3)?, word(4)?), 5),
         "against-best" => (adaptive::against_best(quantity(1)?, word(2)?, word(3)?), 4),
         "conventional" => (adaptive::best_conventional(quantity(1)?, word(2)?), 3),
+        "gap" => (adaptive::gap(word(1)?, word(2)?), 3),
         "against-better" => (adaptive::against_better(quantity(1)?, word(2)?), 3),
         "most" => (gaftl::most(quantity(1)?), 2),
         "reading" => {
@@ -133,7 +136,7 @@ fn quantity(name: &str) -> Result<Quantity, String> {
 }
 
 /// The unit that a measure is shown in.
-pub(super) fn unit(measure: &Measure) -> Unit {
+pub(crate) fn unit(measure: &Measure) -> Unit {
     match measure {
         Measure::Of(quantity, ..) => quantity.unit(),
         Measure::Minus(a, _) => unit(a),
@@ -147,18 +150,20 @@ pub(super) fn unit(measure: &Measure) -> Unit {
 
 /// The items of a list: what each is called, and what stands for it in measures. A list is one of these names, or written out
 /// with spaces, commas, or `|` where an item has spaces or is called otherwise: `of chips = chip | of dies = dies`.
-pub(super) fn list(text: &str) -> Vec<(String, String)> {
+pub(crate) fn list(text: &str) -> Vec<(String, String)> {
     let known: &[&str] = match text {
         "enterprise" => &ENTERPRISE,
         "rates" => &RATES,
         "ssds" => &SSDS,
         "volumes" => &inside_the_die::VOLUMES.map(|volume| volume.name),
         "channel-loads" => &adaptive::LOADS,
+        "eager-loads" => &adaptive::EAGER_LOADS,
         "databases" => &adaptive::DATABASES,
         "low" => &adaptive::LOW,
         "high" => &adaptive::HIGH,
         "channels" => &adaptive::MOST,
         "modes" => &ioda::MODES,
+        "modes-in-order" => &ioda::ORDER,
         "gaftl-policies" => &gaftl::POLICIES,
         "sizes" => &gaftl::SIZES,
         "gaps" => &gaftl::GAPS,
@@ -173,6 +178,11 @@ pub(super) fn list(text: &str) -> Vec<(String, String)> {
         return known.iter().map(|item| same(item)).collect();
     }
     match text {
+        "affected-volumes" => inside_the_die::by_share().0.iter().map(|volume| same(volume.name)).collect(),
+        "other-volumes" => inside_the_die::by_share().1.iter().map(|volume| same(volume.name)).collect(),
+        "other-thresholds" => {
+            adaptive::other_thresholds().iter().map(|(low, high)| same(&format!("{low}/{high}"))).collect()
+        }
         "gaftl-evaluated" => {
             let named =
                 |(experiment, point)| (format!("{experiment}: {point}"), format!("{experiment} {point}"));
