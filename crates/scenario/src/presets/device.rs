@@ -480,12 +480,7 @@ impl DevicePreset {
 
     /// The whole device.
     pub fn config(&self) -> SsdConfig {
-        let flash = self.flash();
         SsdConfig {
-            preset: self.name.to_owned(),
-            geometry: flash.geometry.clone(),
-            timing: flash.timing.clone(),
-            link: flash.link.clone(),
             write_cache: self.writes.cache.clone().unwrap_or_default(),
             ftl: FtlConfig {
                 reserved_blocks: Amount::Percent(self.reserved),
@@ -512,9 +507,7 @@ impl DevicePreset {
                 destination: Destination::Unit,
                 concurrency: PolicyConfig::named("unlimited"),
             },
-            wear: None,
-            leveling: None,
-            rating: None,
+            ..SsdConfig::of(self.flash())
         }
     }
 
