@@ -148,7 +148,7 @@ fn cell(one: &Assessment) -> String {
 fn missed(columns: &[Column]) -> String {
     let mut table = head(&["missed", "what the paper says or leaves out, and what shows it", "within under"])
         .replace("--:|", "---|");
-    for reason in reasons::REASONS {
+    for reason in reasons::reasons() {
         let of_paper = |id: &&&str| columns[0].claims.iter().any(|one| one.id == **id && missed_here(one));
         let claims: Vec<&str> = reason.claims.iter().filter(of_paper).copied().collect();
         if claims.is_empty() {
@@ -167,7 +167,7 @@ fn missed(columns: &[Column]) -> String {
         let met: Vec<String> = met.collect();
         let met = if met.is_empty() { "none".to_owned() } else { met.join(", ") };
         let names: Vec<String> = claims.iter().map(|id| format!("`{id}`")).collect();
-        line(&mut table, [names.join(", "), reason.text.to_owned(), met]);
+        line(&mut table, [names.join(", "), reason.text, met]);
     }
     table
 }
