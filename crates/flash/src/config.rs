@@ -78,6 +78,21 @@ impl fmt::Debug for Geometry {
 }
 
 impl Geometry {
+    /// One plane of 8 blocks of 4 pages of 4 KiB, which shares its pins. Other geometries say what is different.
+    pub const ONE_PLANE: Geometry = Geometry {
+        channels: 1,
+        chips_per_channel: 1,
+        dies_per_chip: 1,
+        planes_per_die: 1,
+        blocks_per_plane: 8,
+        pages_per_block: 4,
+        page_size: 4096,
+        summary_pages: 0,
+        own_pins: false,
+        program_planes: 1,
+        program_pages: 1,
+    };
+
     /// Dies of the device.
     pub fn dies(&self) -> u32 {
         self.channels * self.chips_per_channel * self.dies_per_chip
@@ -144,6 +159,23 @@ pub struct Timing {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_no_time(time: &SimDuration) -> bool {
     *time == SimDuration::ZERO
+}
+
+impl Timing {
+    /// Nothing takes time, nothing can be suspended, and every page is transferred. Other parts say what is different.
+    pub const PLAIN: Timing = Timing {
+        read: PageTimes::same(SimDuration::ZERO),
+        program: PageTimes::same(SimDuration::ZERO),
+        erase: SimDuration::ZERO,
+        transfer: SimDuration::ZERO,
+        command: Commands::NONE,
+        copyback: Copyback::None,
+        suspend_program: None,
+        suspend_erase: None,
+        suspend_host_program: None,
+        minimum_run: SimDuration::ZERO,
+        resume: SimDuration::ZERO,
+    };
 }
 
 /// How long the array works for a page: as long for each, or by the type of the page.
@@ -350,6 +382,11 @@ impl LinkOrder {
 }
 
 impl LinkConfig {
+    /// A link of so many bytes a second, without latency, that takes any number of operations.
+    pub const fn of(bandwidth: Bytes) -> LinkConfig {
+        LinkConfig { bandwidth, latency: SimDuration::ZERO, order: LinkOrder::Ready, queue_depth: None }
+    }
+
     /// Time one page of `page_size` bytes occupies the link, to the nearest nanosecond.
     pub fn page_time(&self, page_size: u32) -> SimDuration {
         let bandwidth = u128::from(self.bandwidth.max(1));

@@ -8,7 +8,7 @@ use std::fmt;
 
 use harmonia_types::SimDuration;
 
-use crate::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
+use crate::{Commands, Copyback, Geometry, LinkConfig, PageTimes, Timing};
 
 /// Where one figure of a preset comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,28 +83,17 @@ const MSR_SLC_32G: Preset = Preset {
         page_size: 4096,
         summary_pages: 1,
         own_pins: true,
-        program_planes: 1,
-        program_pages: 1,
+        ..Geometry::ONE_PLANE
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),
         program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(1_500_000),
         transfer: SimDuration(105_600),
-        command: Commands::NONE,
         copyback: Copyback::Die,
-        suspend_program: None,
-        suspend_erase: None,
-        suspend_host_program: None,
-        minimum_run: SimDuration::ZERO,
-        resume: SimDuration::ZERO,
+        ..Timing::PLAIN
     },
-    link: LinkConfig {
-        bandwidth: 300_000_000,
-        latency: SimDuration::ZERO,
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    },
+    link: LinkConfig::of(300_000_000),
     provenance: &[
         ("geometry.channels", SPLIT),
         ("geometry.chips_per_channel", SPLIT),
@@ -175,10 +164,8 @@ const TLC_NVME_1T: Preset = Preset {
         blocks_per_plane: 1024,
         pages_per_block: 1024,
         page_size: 16_384,
-        summary_pages: 0,
         own_pins: false,
-        program_planes: 1,
-        program_pages: 1,
+        ..Geometry::ONE_PLANE
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(50_000)),
@@ -187,18 +174,9 @@ const TLC_NVME_1T: Preset = Preset {
         transfer: SimDuration(11_703),
         command: NV_DDR2,
         copyback: Copyback::None,
-        suspend_program: None,
-        suspend_erase: None,
-        suspend_host_program: None,
-        minimum_run: SimDuration::ZERO,
-        resume: SimDuration::ZERO,
+        ..Timing::PLAIN
     },
-    link: LinkConfig {
-        bandwidth: 3_360_000_000,
-        latency: SimDuration(21_500),
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    },
+    link: LinkConfig { latency: SimDuration(21_500), ..LinkConfig::of(3_360_000_000) },
     provenance: &[
         ("geometry.channels", Provenance::Found("NVMeVirt (FAST 2023), its Samsung 970 Pro")),
         (
@@ -261,30 +239,25 @@ const MODERN_TLC_1T: Preset = Preset {
         blocks_per_plane: 3641,
         pages_per_block: 288,
         page_size: 16_384,
-        summary_pages: 0,
         program_planes: 4,
         program_pages: 3,
         own_pins: false,
+        ..Geometry::ONE_PLANE
     },
     timing: Timing {
         read: PageTimes::of_three([SimDuration(49_000), SimDuration(50_000), SimDuration(60_000)]),
         program: PageTimes::same(SimDuration(2_000_000)),
         erase: SimDuration(2_000_000),
         transfer: SimDuration(10_240),
-        command: Commands::NONE,
         copyback: Copyback::None,
         suspend_program: Some(SimDuration(45_000)),
         suspend_erase: Some(SimDuration(45_000)),
         suspend_host_program: Some(SimDuration(45_000)),
         minimum_run: SimDuration(280_000),
         resume: SimDuration(20_000),
+        ..Timing::PLAIN
     },
-    link: LinkConfig {
-        bandwidth: 6_500_000_000,
-        latency: SimDuration(8_000),
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    },
+    link: LinkConfig { latency: SimDuration(8_000), ..LinkConfig::of(6_500_000_000) },
     provenance: &[
         ("geometry.channels", Provenance::Inferred("assumed; measurements hardly tell")),
         ("geometry.chips_per_channel", Provenance::Inferred("assumed: 16 dies; measurements hardly tell")),
@@ -362,10 +335,8 @@ const MICRON_MLC_1T: Preset = Preset {
         blocks_per_plane: 1024,
         pages_per_block: 512,
         page_size: 16_384,
-        summary_pages: 0,
         own_pins: false,
-        program_planes: 1,
-        program_pages: 1,
+        ..Geometry::ONE_PLANE
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(115_000)),
@@ -374,18 +345,9 @@ const MICRON_MLC_1T: Preset = Preset {
         transfer: SimDuration(98_699),
         command: onfi(15, 25),
         copyback: Copyback::None,
-        suspend_program: None,
-        suspend_erase: None,
-        suspend_host_program: None,
-        minimum_run: SimDuration::ZERO,
-        resume: SimDuration::ZERO,
+        ..Timing::PLAIN
     },
-    link: LinkConfig {
-        bandwidth: 12_000_000_000,
-        latency: SimDuration::ZERO,
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    },
+    link: LinkConfig::of(12_000_000_000),
     provenance: &micron(HPDC_TABLE_1, HPDC_TABLE_1),
 };
 
@@ -462,10 +424,8 @@ const MT29F_8CH: Preset = Preset {
         blocks_per_plane: 1024,
         pages_per_block: 64,
         page_size: 4096,
-        summary_pages: 0,
         own_pins: true,
-        program_planes: 1,
-        program_pages: 1,
+        ..Geometry::ONE_PLANE
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),
@@ -474,18 +434,9 @@ const MT29F_8CH: Preset = Preset {
         transfer: SimDuration(86_920),
         command: onfi(15, 20),
         copyback: Copyback::None,
-        suspend_program: None,
-        suspend_erase: None,
-        suspend_host_program: None,
-        minimum_run: SimDuration::ZERO,
-        resume: SimDuration::ZERO,
+        ..Timing::PLAIN
     },
-    link: LinkConfig {
-        bandwidth: 600_000_000,
-        latency: SimDuration::ZERO,
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    },
+    link: LinkConfig::of(600_000_000),
     provenance: &mt29f(
         "4 KiB: 2,048 blocks of 64 pages are the 512 MiB of the part, whose own pages have 2 KiB",
     ),
@@ -563,30 +514,18 @@ const FEMU_16G: Preset = Preset {
         blocks_per_plane: 256,
         pages_per_block: 256,
         page_size: 4096,
-        summary_pages: 0,
         own_pins: true,
-        program_planes: 1,
-        program_pages: 1,
+        ..Geometry::ONE_PLANE
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(40_000)),
         program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(2_000_000),
         transfer: SimDuration::ZERO,
-        command: Commands::NONE,
         copyback: Copyback::None,
-        suspend_program: None,
-        suspend_erase: None,
-        suspend_host_program: None,
-        minimum_run: SimDuration::ZERO,
-        resume: SimDuration::ZERO,
+        ..Timing::PLAIN
     },
-    link: LinkConfig {
-        bandwidth: 1_000_000_000_000,
-        latency: SimDuration::ZERO,
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    },
+    link: LinkConfig::of(1_000_000_000_000),
     provenance: &[
         ("geometry.channels", IODA_FEMU),
         ("geometry.chips_per_channel", IODA_FEMU),
@@ -634,30 +573,18 @@ const TINY_TEST: Preset = Preset {
         blocks_per_plane: 32,
         pages_per_block: 16,
         page_size: 4096,
-        summary_pages: 0,
         own_pins: false,
-        program_planes: 1,
-        program_pages: 1,
+        ..Geometry::ONE_PLANE
     },
     timing: Timing {
         read: PageTimes::same(SimDuration(25_000)),
         program: PageTimes::same(SimDuration(200_000)),
         erase: SimDuration(1_500_000),
         transfer: SimDuration(25_000),
-        command: Commands::NONE,
         copyback: Copyback::None,
-        suspend_program: None,
-        suspend_erase: None,
-        suspend_host_program: None,
-        minimum_run: SimDuration::ZERO,
-        resume: SimDuration::ZERO,
+        ..Timing::PLAIN
     },
-    link: LinkConfig {
-        bandwidth: 300_000_000,
-        latency: SimDuration::ZERO,
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    },
+    link: LinkConfig::of(300_000_000),
     provenance: &[
         ("geometry.channels", FOR_TESTS),
         ("geometry.chips_per_channel", FOR_TESTS),

@@ -108,33 +108,19 @@ impl InsideReport {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use harmonia_types::{Estimates, IoCause, SimDuration};
+    use harmonia_types::{Number, SimDuration};
 
     use super::*;
 
-    const NOTHING: SimDuration = SimDuration(0);
-
     /// Every counter of what happens inside a different number, so that a swapped field shows.
     pub(crate) const COUNTED: DeviceCounters = DeviceCounters {
-        host_pages_read: 0,
-        parity_pages_read: 0,
-        read_modify_write_reads: 0,
-        programs: [0; IoCause::COUNT],
-        padding: [0; IoCause::COUNT],
-        erases: 0,
-        gc_victims: 0,
-        victim_pages: 0,
-        victim_pages_moved: 0,
-        gc_busy: NOTHING,
-        gc_plane_busy: NOTHING,
         paired_reads: Pairing {
             offered: 10,
             matched: 1,
             none_waiting: 2,
             other_offset: 3,
             not_ready: 4,
-            needs_read: 0,
-            skipped: 0,
+            ..Pairing::ZERO
         },
         paired_writes: Pairing {
             offered: 45,
@@ -147,12 +133,11 @@ pub(crate) mod tests {
         },
         inside: InsideCounters { merged_reads: 11, superseded_moves: 12, preemptions: 13, suspends: 14 },
         depth_at_gc: QueueDepth { events: 16, waiting: 40, most: 17 },
-        estimated: Estimates { events: 0, estimated: NOTHING, actual: NOTHING, error: NOTHING },
         met_gc: MetGc {
             own_reads: Met { count: 2, time: SimDuration(10) },
             own_writes: Met { count: 2, time: SimDuration(12) },
             sibling_reads: Met { count: 2, time: SimDuration(14) },
-            sibling_writes: Met { count: 0, time: NOTHING },
+            sibling_writes: Met::ZERO,
         },
         write_cache: WriteCacheCounters {
             admitted_pages: 21,
@@ -164,6 +149,7 @@ pub(crate) mod tests {
             waits_for_gc: 27,
             high_water_pages: 28,
         },
+        ..DeviceCounters::ZERO
     };
 
     #[test]

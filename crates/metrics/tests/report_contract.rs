@@ -9,52 +9,12 @@ use harmonia_metrics::{
     SECTIONS, TraceReport, Wear, Winners,
 };
 use harmonia_types::{
-    Counters, DeviceCounters, Estimates, InsideCounters, IoCause, Met, MetGc, Pairing, QueueDepth,
-    RedundancyCounters, SimDuration, WriteCacheCounters,
+    Counters, DeviceCounters, InsideCounters, IoCause, Met, MetGc, Number, Pairing, QueueDepth,
+    RedundancyCounters, SimDuration,
 };
-
-const NOTHING: Pairing = Pairing {
-    offered: 0,
-    matched: 0,
-    none_waiting: 0,
-    other_offset: 0,
-    not_ready: 0,
-    needs_read: 0,
-    skipped: 0,
-};
-const NO_TIME: SimDuration = SimDuration(0);
-const NOBODY: Met = Met { count: 0, time: NO_TIME };
 
 /// A schedule that never pairs, and no event.
-const NONE: DeviceCounters = DeviceCounters {
-    host_pages_read: 0,
-    parity_pages_read: 0,
-    read_modify_write_reads: 0,
-    programs: [0; IoCause::COUNT],
-    padding: [0; IoCause::COUNT],
-    erases: 0,
-    gc_victims: 0,
-    victim_pages: 0,
-    victim_pages_moved: 0,
-    gc_busy: NO_TIME,
-    gc_plane_busy: NO_TIME,
-    paired_reads: NOTHING,
-    paired_writes: NOTHING,
-    inside: InsideCounters { merged_reads: 0, superseded_moves: 0, preemptions: 0, suspends: 0 },
-    depth_at_gc: QueueDepth { events: 0, waiting: 0, most: 0 },
-    estimated: Estimates { events: 0, estimated: NO_TIME, actual: NO_TIME, error: NO_TIME },
-    met_gc: MetGc { own_reads: NOBODY, own_writes: NOBODY, sibling_reads: NOBODY, sibling_writes: NOBODY },
-    write_cache: WriteCacheCounters {
-        admitted_pages: 0,
-        absorbed_pages: 0,
-        answered_pages: 0,
-        trimmed_pages: 0,
-        waits: 0,
-        wait_ns: 0,
-        waits_for_gc: 0,
-        high_water_pages: 0,
-    },
-};
+const NONE: DeviceCounters = DeviceCounters::ZERO;
 
 /// Two devices; the second wrote parity and metadata too.
 const DEVICES: [DeviceCounters; 2] = [
@@ -74,7 +34,7 @@ const DEVICES: [DeviceCounters; 2] = [
             none_waiting: 2,
             other_offset: 3,
             not_ready: 4,
-            ..NOTHING
+            ..Pairing::ZERO
         },
         paired_writes: Pairing {
             offered: 45,

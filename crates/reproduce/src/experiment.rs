@@ -69,6 +69,11 @@ const BASES: &[(&str, &str)] = &[
     ("configuration-ioda.toml", include_str!("../../../experiments/configuration-ioda.toml")),
 ];
 
+/// The name of an experiment, if there is one.
+pub(crate) fn experiment_id(name: &str) -> Option<&'static str> {
+    EXPERIMENTS.iter().map(|(id, _)| *id).find(|id| *id == name)
+}
+
 /// All experiments of `experiments/`.
 ///
 /// # Errors

@@ -11,6 +11,7 @@
 //! * [`campaign`]: runs what is missing, and keeps what is done; [`Choice`]: what was asked for by name;
 //! * [`summary`], [`results`]: what is kept of a run, and all of it by name;
 //! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
+//! * `expression`: measures as claims and pages write them;
 //! * `ages`: when members wear out, from their erases;
 //! * [`assessment`]: claims with their verdicts;
 //! * [`findings`]: the page made of them, whose pictures are drawn by `harmonia-figure`.
@@ -24,6 +25,7 @@ pub mod campaign;
 mod choice;
 pub mod claims;
 pub mod experiment;
+mod expression;
 pub mod findings;
 pub mod measure;
 pub mod reading;

@@ -6,14 +6,16 @@
 use std::collections::BTreeMap;
 
 use harmonia_metrics::{Interval, Pairing, PairingReport};
+use serde::Deserialize;
 
 use crate::ages;
-use crate::claims::inside_the_die;
+use crate::claims::{Unit, inside_the_die};
 use crate::results::Results;
 use crate::summary::{Summary, Times};
 
 /// A figure of one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Quantity {
     /// Mean response time. Unit: ns.
     Mean,
@@ -58,6 +60,7 @@ pub enum Quantity {
     /// Of writes that did. Unit: ns.
     MetGcWriteMean,
     /// Mean response time of requests that met collection of their die, by kind and by the plane that collected. Unit: ns.
+    #[serde(skip)]
     MetGcMean(Met),
     /// Share of requests that met garbage collection. Unit: fraction.
     MetGc,
@@ -69,6 +72,7 @@ pub enum Quantity {
     PlaneUtilisation,
     /// The most that utilisation can be with so many planes and victims as full as these; see
     /// [`bound`](crate::claims::inside_the_die::bound). Unit: percent.
+    #[serde(skip)]
     UtilisationBound(u32),
     /// Writes that met garbage collection, as a share of writes. Unit: percent.
     WritesMet,
@@ -106,10 +110,13 @@ pub enum Quantity {
     /// Members that collect, the mean over time. Unit: count.
     MembersInGc,
     /// What the coordination policy counted under a name. Unit: count.
+    #[serde(skip)]
     Counted(&'static str),
     /// Parity that a member wrote, of that of all members. Unit: percent.
+    #[serde(skip)]
     ParityShare(usize),
     /// Age of the member in a slot, oldest first from 0, at a replacement, counted from 1. Unit: percent of a life.
+    #[serde(skip)]
     Age(usize, usize),
     /// Replacements, of ten, at which the second oldest member is above its critical age. Unit: count.
     Critical,
@@ -118,7 +125,8 @@ pub enum Quantity {
 }
 
 /// Requests that met collection of their die, and of which plane.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Met {
     /// Reads of a plane that collected.
     OwnReads,
@@ -187,6 +195,25 @@ impl Quantity {
             Quantity::Age(..) => "age at a replacement",
             Quantity::Critical => "replacements with a second member of critical age",
             Quantity::StableFrom => "replacement from which ages are stable",
+        }
+    }
+
+    /// The unit that it is shown in.
+    pub fn unit(self) -> Unit {
+        use Quantity as Q;
+        match self {
+            Q::Mean | Q::Stddev | Q::P99 | Q::P999 | Q::Max => Unit::Ns,
+            Q::ReadMean | Q::ReadP50 | Q::ReadP75 | Q::ReadP95 | Q::ReadP99 | Q::ReadP999 => Unit::Ns,
+            Q::ReadP9999 | Q::ReadMax | Q::WriteMean | Q::WriteP95 | Q::WriteMax => Unit::Ns,
+            Q::MetGcReadMean | Q::MetGcWriteMean | Q::MetGcMean(_) => Unit::Ns,
+            Q::PlaneUtilisation | Q::UtilisationBound(_) | Q::WritesMet | Q::WriteTimeMet => Unit::Percent,
+            Q::ReadsPaired | Q::WritesPaired | Q::NoReadWaiting | Q::NoWriteWaiting => Unit::Percent,
+            Q::OtherOffset | Q::WritesAlong | Q::WritesPerMove => Unit::Percent,
+            Q::ParityShare(_) | Q::Age(..) => Unit::Percent,
+            Q::Variance | Q::Cv | Q::Erases | Q::MetGc | Q::MetGcReads | Q::MetGcWrites => Unit::Plain,
+            Q::WaitingAtGc | Q::PagesMoved | Q::Throughput | Q::TimeInGc | Q::EmptyBlocks => Unit::Plain,
+            Q::EmptyBlocksVariance | Q::ChannelsInGc | Q::MembersInGc | Q::Counted(_) => Unit::Plain,
+            Q::Critical | Q::StableFrom => Unit::Plain,
         }
     }
 

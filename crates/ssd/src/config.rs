@@ -65,11 +65,22 @@ impl SsdConfig {
     /// A device with the hardware of a flash preset, and the usual rest.
     pub fn of(flash: &Preset) -> SsdConfig {
         SsdConfig {
-            preset: flash.name.into(),
-            scale: Scale::default(),
             geometry: flash.geometry.clone(),
             timing: flash.timing.clone(),
             link: flash.link.clone(),
+            ..SsdConfig::plain(flash.name)
+        }
+    }
+
+    /// One plane, and nothing takes time. Other devices say what is different.
+    pub fn plain(name: &str) -> SsdConfig {
+        SsdConfig {
+            preset: name.to_owned(),
+            geometry: Geometry::ONE_PLANE,
+            timing: Timing::PLAIN,
+            // Zero nanoseconds a page after rounding.
+            link: LinkConfig::of(u64::MAX),
+            scale: Scale::default(),
             controller: ControllerConfig::default(),
             write_cache: WriteCacheConfig::default(),
             ftl: FtlConfig::default(),

@@ -212,19 +212,7 @@ mod tests {
 
     /// A device of so many channels, chips, dies and planes.
     fn geometry([channels, chips_per_channel, dies_per_chip, planes_per_die]: [u32; 4]) -> Geometry {
-        Geometry {
-            channels,
-            chips_per_channel,
-            dies_per_chip,
-            planes_per_die,
-            blocks_per_plane: 8,
-            pages_per_block: 4,
-            page_size: 4096,
-            summary_pages: 0,
-            own_pins: false,
-            program_planes: 1,
-            program_pages: 1,
-        }
+        Geometry { channels, chips_per_channel, dies_per_chip, planes_per_die, ..Geometry::ONE_PLANE }
     }
 
     fn order(letters: &str) -> Order {

@@ -18,13 +18,12 @@ use harmonia_array::{
     MessageCounters, Parts, age,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
+use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, ControllerConfig, Device, DeviceCounters, Domain, Frontiers, Ftl,
-    FtlConfig, GcConfig, Order, PolicyConfig, QueueDepth, SsdConfig, SubCompletion, SubRequest, Trigger,
-    WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, Device, DeviceCounters, Domain, Frontiers, Ftl, FtlConfig, GcConfig,
+    Order, PolicyConfig, QueueDepth, SsdConfig, SubCompletion, SubRequest, Trigger, WriteCacheConfig,
 };
 use harmonia_types::registry::names;
 use harmonia_types::{
@@ -58,39 +57,29 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
     let allocation_unit = pick(rng, &[AllocationUnit::Die, AllocationUnit::Plane]);
     let order = pick(rng, &Order::all().collect::<Vec<_>>());
     SsdConfig {
-        preset: "random".into(),
-        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels: 2,
             chips_per_channel: 1 + rng.below(2) as u32,
-            dies_per_chip: 1,
             planes_per_die: 2,
             blocks_per_plane: 12 + rng.below(8) as u32,
             pages_per_block: 8,
             page_size: PAGE as u32,
             summary_pages: rng.below(2) as u32,
             own_pins: rng.chance(0.5),
-            program_planes: 1,
-            program_pages: 1,
+            ..Geometry::ONE_PLANE
         },
         timing: Timing {
             read: SimDuration(25_000).into(),
             program: SimDuration(200_000).into(),
             erase: SimDuration(1_500_000),
             transfer: SimDuration(pick(rng, &[10_000, 105_600])),
-            command: Commands::NONE,
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
-            suspend_program: None,
-            suspend_erase: None,
-            suspend_host_program: None,
-            minimum_run: SimDuration::ZERO,
-            resume: SimDuration::ZERO,
+            ..Timing::PLAIN
         },
         link: LinkConfig {
             bandwidth: pick(rng, &[30_000_000, 300_000_000]),
             latency: SimDuration(pick(rng, &[0, 5_000])),
-            order: LinkOrder::Ready,
-            queue_depth: None,
+            ..LinkConfig::of(0)
         },
         write_cache: write_cache(rng),
         ftl: FtlConfig {
@@ -114,10 +103,7 @@ fn ssd(rng: &mut Rng) -> SsdConfig {
             concurrency: PolicyConfig::named(concurrency),
             ..GcConfig::default()
         },
-        controller: ControllerConfig::default(),
-        wear: None,
-        leveling: None,
-        rating: None,
+        ..SsdConfig::plain("random")
     }
 }
 

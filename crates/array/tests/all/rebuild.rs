@@ -20,7 +20,7 @@ use harmonia_array::{
     When,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{LinkConfig, LinkOrder};
+use harmonia_flash::LinkConfig;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, SsdConfig};
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
@@ -37,12 +37,7 @@ const SECOND: u64 = 1_000_000_000;
 fn many_dies(link: Option<u64>) -> SsdConfig {
     let mut ssd = one_die(12, 16, 4);
     ssd.geometry.chips_per_channel = 64;
-    ssd.link = LinkConfig {
-        bandwidth: link.unwrap_or(u64::MAX),
-        latency: SimDuration::ZERO,
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    };
+    ssd.link = LinkConfig::of(link.unwrap_or(u64::MAX));
     ssd
 }
 

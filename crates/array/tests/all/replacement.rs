@@ -23,7 +23,7 @@ use harmonia_array::{
     Rebuild, When,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{LinkConfig, LinkOrder};
+use harmonia_flash::LinkConfig;
 use harmonia_ssd::probe::{AnyProbe, NoProbe, Probe, any};
 use harmonia_ssd::{Ftl, SsdConfig, Trigger};
 use harmonia_types::{Completion, DeviceId, IoCause, Operation, SimDuration, SimTime};
@@ -48,12 +48,7 @@ impl Payload for Heard {
 fn many_dies(link: Option<u64>) -> SsdConfig {
     let mut ssd = one_die(12, 16, 4);
     ssd.geometry.chips_per_channel = 64;
-    ssd.link = LinkConfig {
-        bandwidth: link.unwrap_or(u64::MAX),
-        latency: SimDuration::ZERO,
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    };
+    ssd.link = LinkConfig::of(link.unwrap_or(u64::MAX));
     ssd
 }
 

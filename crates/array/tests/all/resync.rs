@@ -14,7 +14,7 @@ use harmonia_array::layout::{Copies, Pattern, Rotation};
 use harmonia_array::{
     Array, ArrayConfig, Befalls, Fault, Faults, Level, MishapKind, Rebuild, When, WriteHole,
 };
-use harmonia_flash::{LinkConfig, LinkOrder};
+use harmonia_flash::LinkConfig;
 use harmonia_ssd::Ftl;
 use harmonia_ssd::SsdConfig;
 use harmonia_ssd::probe::NoProbe;
@@ -30,12 +30,7 @@ const SECOND: u64 = 1_000_000_000;
 fn many_dies(link: u64) -> SsdConfig {
     let mut ssd = one_die(12, 16, 4);
     ssd.geometry.chips_per_channel = 64;
-    ssd.link = LinkConfig {
-        bandwidth: link,
-        latency: SimDuration::ZERO,
-        order: LinkOrder::Ready,
-        queue_depth: None,
-    };
+    ssd.link = LinkConfig::of(link);
     ssd
 }
 

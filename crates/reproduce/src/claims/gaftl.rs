@@ -15,10 +15,7 @@
 //! Leaves out: bounds of Table 2 (one page operation), which hold for empty queues only. What is asked of them is that no request
 //! waits for collection.
 
-use super::{Claim, EQUAL, NO_EFFECT, Test, Unit};
-use crate::measure::Quantity::{Age, Counted, Critical, Max, Mean, MetGc, ParityShare, StableFrom};
-use crate::measure::{Measure, Quantity, lowered, ratio};
-use crate::verdict::Expected;
+use crate::measure::{Measure, Quantity};
 
 /// Experiments of the table.
 pub(crate) const SIZES_OF: &str = "gaftl";
@@ -26,12 +23,8 @@ pub(crate) const GAPS_OF: &str = "gaftl-arrival";
 pub(crate) const READS_OF: &str = "gaftl-reads";
 pub(crate) const SEQUENTIAL_OF: &str = "gaftl-sequential";
 pub(crate) const REAL_OF: &str = "gaftl-real";
-pub(crate) const FILLS_OF: &str = "gaftl-fill";
-pub(crate) const RESERVES_OF: &str = "gaftl-reserve";
-pub(crate) const AGES_OF: &str = "gaftl-ages";
 
-/// Readings of a member, and the points of the sweeps.
-pub(crate) const MEMBERS: [&str; 2] = ["chip", "dies"];
+/// The points of the sweeps.
 pub(crate) const SIZES: [&str; 3] = ["4kB", "8kB", "10kB"];
 pub(crate) const GAPS: [&str; 3] = ["1ms", "3ms", "5ms"];
 pub(crate) const READS: [&str; 5] = ["10", "30", "50", "70", "90"];
@@ -44,17 +37,6 @@ pub(crate) const MIGRATIONS: [&str; 3] = ["none", "away", "back"];
 /// A figure of a policy at a point of a sweep.
 pub(crate) fn at(quantity: Quantity, experiment: &'static str, point: &str, policy: &str) -> Measure {
     Measure::Of(quantity, experiment, format!("{point}/{policy}"))
-}
-
-/// Mean of the unaware array over that of GAFTL.
-pub(crate) fn unaware_over_gaftl(experiment: &'static str, point: &str) -> Measure {
-    ratio(Mean, experiment, &format!("{point}/unaware"), &format!("{point}/gaftl"))
-}
-
-/// The highest mean of a policy in a sweep over the lowest.
-pub(crate) fn spread(experiment: &'static str, points: &[&str], policy: &str) -> Measure {
-    let means = || points.iter().map(|point| at(Mean, experiment, point, policy)).collect();
-    Measure::Over(Box::new(Measure::Highest(means())), Box::new(Measure::Lowest(means())))
 }
 
 /// Experiment and point of every load that the paper evaluates, on chips.
@@ -74,265 +56,15 @@ pub(crate) fn most(quantity: Quantity) -> Measure {
     Measure::Highest(evaluated().into_iter().map(one).collect())
 }
 
-/// All claims, in the order of the paper's argument.
-pub(super) fn claims() -> Vec<Claim> {
-    [sizes(), sweeps(), real(), turns(), ages()].concat()
-}
-
-fn claim(
-    id: &'static str,
-    section: &'static str,
-    words: &'static str,
-    claimed: &'static str,
-    unit: Unit,
-    (measure, expected): (Measure, Expected),
-) -> Claim {
-    Claim { id, source: section, words, claimed, unit, test: Test::Measured(measure, expected) }
-}
-
-const FIG_12: &str = "IEEE Access 2019, VI-A, Fig. 12";
-
-fn sizes() -> Vec<Claim> {
-    let three = Expected::Between { low: 2.0, high: 5.0, no_effect: Some(EQUAL) };
-    let ten = Expected::Between { low: 5.0, high: 20.0, no_effect: Some(EQUAL) };
-    let row = |id, words, claimed, measure, expected| {
-        claim(id, FIG_12, words, claimed, Unit::Times, (measure, expected))
-    };
-    let unaware = ratio(Mean, SIZES_OF, "chip/10kB/unaware", "chip/4kB/unaware");
-    vec![
-        row(
-            "gaftl-4kb",
-            "4 kB, a member is one chip: mean of an unaware array over GAFTL's",
-            "3",
-            unaware_over_gaftl(SIZES_OF, "chip/4kB"),
-            three,
-        ),
-        row(
-            "gaftl-10kb",
-            "10 kB, a member is one chip: mean of an unaware array over GAFTL's",
-            "10",
-            unaware_over_gaftl(SIZES_OF, "chip/10kB"),
-            ten,
-        ),
-        row(
-            "gaftl-unaware-size",
-            "A member is one chip: mean of an unaware array with 10 kB over that with 4 kB",
-            "4",
-            unaware,
-            Expected::within_factor(4.0, 1.5),
-        ),
-        row(
-            "gaftl-4kb-dies",
-            "4 kB, a member has 64 dies: mean of an unaware array over GAFTL's",
-            "3",
-            unaware_over_gaftl(SIZES_OF, "dies/4kB"),
-            three,
-        ),
-        row(
-            "gaftl-10kb-dies",
-            "10 kB, a member has 64 dies: mean of an unaware array over GAFTL's",
-            "10",
-            unaware_over_gaftl(SIZES_OF, "dies/10kB"),
-            ten,
-        ),
-    ]
-}
-
-fn sweeps() -> Vec<Claim> {
-    let constant = Expected::same(EQUAL, 0.15);
-    let falls = |pair: &[&str]| {
-        let of = |gap| Box::new(at(Mean, GAPS_OF, gap, "unaware"));
-        Measure::Minus(of(pair[0]), of(pair[1]))
-    };
-    vec![
-        claim(
-            "gaftl-flat-gaps",
-            "IEEE Access 2019, VI-A, Fig. 13",
-            "GAFTL, 1, 3 and 5 ms between requests: the highest mean over the lowest",
-            "1 (effectively constant)",
-            Unit::Times,
-            (spread(GAPS_OF, &GAPS, "gaftl"), constant),
-        ),
-        claim(
-            "gaftl-unaware-gaps",
-            "IEEE Access 2019, VI-A, Fig. 13",
-            "An unaware array: the mean falls as requests come less often (smallest step)",
-            "falls",
-            Unit::Ns,
-            (Measure::Lowest(GAPS.windows(2).map(falls).collect()), Expected::Above(NO_EFFECT)),
-        ),
-        claim(
-            "gaftl-reads-30",
-            "IEEE Access 2019, VI-A, Fig. 14",
-            "A share of reads of 0.3: mean of an unaware array over GAFTL's",
-            "3",
-            Unit::Times,
-            (
-                unaware_over_gaftl(READS_OF, "30"),
-                Expected::Between { low: 2.0, high: 5.0, no_effect: Some(EQUAL) },
-            ),
-        ),
-        claim(
-            "gaftl-flat-sequential",
-            "IEEE Access 2019, VI-A, Fig. 15",
-            "GAFTL, 0 to 100% of sequential requests: the highest mean over the lowest",
-            "1 (constant)",
-            Unit::Times,
-            (spread(SEQUENTIAL_OF, &SEQUENTIAL, "gaftl"), constant),
-        ),
-    ]
-}
-
-fn real() -> Vec<Claim> {
-    let gain = |quantity, load: &str, before: &str| {
-        lowered(quantity, REAL_OF, &format!("{load}/{before}"), &format!("{load}/gaftl"))
-    };
-    let times = |load: &str| ratio(Max, REAL_OF, &format!("{load}/unaware"), &format!("{load}/gaftl"));
-    let (means, maxima) = ("IEEE Access 2019, VI-B, Fig. 16", "IEEE Access 2019, VI-B, Fig. 17");
-    vec![
-        claim(
-            "gaftl-postmark",
-            means,
-            "Postmark (stand-in): mean of an unaware array over GAFTL's",
-            "nearly 13",
-            Unit::Times,
-            (unaware_over_gaftl(REAL_OF, "postmark"), Expected::within_factor(13.0, 2.0)),
-        ),
-        claim(
-            "gaftl-postmark-preemptive",
-            means,
-            "Postmark (stand-in): GAFTL lowers the mean of preemptive collection",
-            "a small gain",
-            Unit::Percent,
-            (gain(Mean, "postmark", "preemptive"), Expected::Above(NO_EFFECT)),
-        ),
-        claim(
-            "gaftl-boot",
-            means,
-            "Boot (stand-in): GAFTL lowers the mean of an unaware array",
-            "26%",
-            Unit::Percent,
-            (gain(Mean, "boot", "unaware"), Expected::about(26.0, 10.0, NO_EFFECT)),
-        ),
-        claim(
-            "gaftl-boot-preemptive",
-            means,
-            "Boot (stand-in): GAFTL lowers the mean of preemptive collection",
-            "2.32%",
-            Unit::Percent,
-            (gain(Mean, "boot", "preemptive"), Expected::about(2.32, 3.0, NO_EFFECT)),
-        ),
-        claim(
-            "gaftl-max-postmark",
-            maxima,
-            "Postmark (stand-in): GAFTL lowers the longest response of preemptive collection",
-            "62%",
-            Unit::Percent,
-            (gain(Max, "postmark", "preemptive"), Expected::about(62.0, 15.0, NO_EFFECT)),
-        ),
-        claim(
-            "gaftl-max-boot",
-            maxima,
-            "Boot (stand-in): GAFTL lowers the longest response of preemptive collection",
-            "73%",
-            Unit::Percent,
-            (gain(Max, "boot", "preemptive"), Expected::about(73.0, 15.0, NO_EFFECT)),
-        ),
-        claim(
-            "gaftl-max-unaware-postmark",
-            maxima,
-            "Postmark (stand-in): longest response of an unaware array over GAFTL's",
-            "several orders of magnitude",
-            Unit::Times,
-            (times("postmark"), Expected::Above(10.0)),
-        ),
-        claim(
-            "gaftl-max-unaware-boot",
-            maxima,
-            "Boot (stand-in): longest response of an unaware array over GAFTL's",
-            "several orders of magnitude",
-            Unit::Times,
-            (times("boot"), Expected::Above(10.0)),
-        ),
-    ]
-}
-
-fn turns() -> Vec<Claim> {
-    let none = Expected::same(0.0, 0.0);
-    vec![
-        claim(
-            "gaftl-state-n",
-            "IEEE Access 2019, VII",
-            "All loads above on chips: how often several members needed to collect at once (state N), at most",
-            "0",
-            Unit::Plain,
-            (most(Counted("entered_n")), none),
-        ),
-        claim(
-            "gaftl-no-wait",
-            "IEEE Access 2019, IV, Table 2",
-            "All loads above on chips: share of GAFTL's requests that met collection, at most",
-            "0 (no instruction is blocked)",
-            Unit::Plain,
-            (most(MetGc), none),
-        ),
-    ]
-}
-
-/// Shares of parity by age, and devices that are replaced as they wear out. What a critical age is, and which ages are stable,
-/// was written down before any run (`experiments/gaftl-ages.toml`).
-fn ages() -> Vec<Claim> {
-    let of = |quantity, migration: &str| Measure::Of(quantity, AGES_OF, migration.to_owned());
-    vec![
-        claim(
-            "gaftl-age-oldest",
-            "IEEE Access 2019, VI-C, Fig. 18",
-            "Without migration: parity that the oldest member has less than its share when it is first replaced",
-            "26%",
-            Unit::Percent,
-            (lowered(ParityShare(0), AGES_OF, "none", "away"), Expected::about(26.0, 10.0, NO_EFFECT)),
-        ),
-        claim(
-            "gaftl-age-second",
-            "IEEE Access 2019, VI-C, Fig. 18",
-            "Without migration: parity of the second oldest then over its share",
-            "about 1.4x (40% more)",
-            Unit::Times,
-            (ratio(ParityShare(1), AGES_OF, "away", "none"), Expected::about(1.4, 0.1, EQUAL)),
-        ),
-        claim(
-            "gaftl-age-second-age",
-            "IEEE Access 2019, VI-C, Fig. 18",
-            "Without migration: age of the second oldest member at the first replacement",
-            "80%",
-            Unit::Percent,
-            (of(Age(1, 1), "away"), Expected::same(80.0, 10.0)),
-        ),
-        claim(
-            "gaftl-age-critical",
-            "IEEE Access 2019, VI-C, Fig. 18",
-            "Without migration: how many of ten replacements find the second oldest member above its critical age",
-            "5 (1, 3, 4, 6 and 9)",
-            Unit::Plain,
-            (of(Critical, "away"), Expected::same(5.0, 1.0)),
-        ),
-        claim(
-            "gaftl-age-stable",
-            "IEEE Access 2019, VI-C, Fig. 19",
-            "With migration: replacement from which ages are stable",
-            "3",
-            Unit::Plain,
-            (of(StableFrom, "back"), Expected::same(3.0, 1.0)),
-        ),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiments;
+    use crate::expression::measure;
+    use crate::measure::Quantity::MetGc;
     use crate::results::Results;
     use crate::summary::{Outcome, Summary, Times};
+    use crate::verdict::Expected;
 
     /// A point that is added to a sweep must also be asked whether somebody waited there.
     #[test]
@@ -340,7 +72,7 @@ mod tests {
         let mut expected: Vec<(String, String)> = Vec::new();
         for experiment in experiments().expect("valid experiments") {
             if !experiment.id.starts_with("gaftl")
-                || [FILLS_OF, RESERVES_OF].contains(&experiment.id.as_str())
+                || ["gaftl-fill", "gaftl-reserve"].contains(&experiment.id.as_str())
             {
                 continue;
             }
@@ -386,6 +118,7 @@ mod tests {
             let run = Summary { all, ..Summary::default() };
             results.insert("0", GAPS_OF, &format!("{gap}/{policy}"), 1, Outcome::Measured(run));
         }
-        assert_eq!(spread(GAPS_OF, &GAPS, "gaftl").by_seed(&results)[&1], 1.5);
+        let spread = measure("spread gaps mean gaftl-arrival $it/gaftl", &[]);
+        assert_eq!(spread.by_seed(&results)[&1], 1.5);
     }
 }

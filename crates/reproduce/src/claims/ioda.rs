@@ -19,27 +19,14 @@
 //! Leaves out: p99.99, beyond which the artifact has too few reads of some loads, and the four loads of the artifact that
 //! the table does not list.
 
-use super::{Claim, EQUAL, Test, Unit};
 use crate::measure::Quantity::{ReadP50, ReadP75, ReadP95, ReadP99, ReadP999};
-use crate::measure::{Measure, Quantity, ratio};
-use crate::verdict::Expected;
-
-/// Experiments of the table.
-pub(crate) const MODES_OF: &str = "ioda";
-pub(crate) const RATES_OF: &str = "ioda-rate";
-pub(crate) const WINDOWS_OF: &str = "ioda-window";
-pub(crate) const SOFT_OF: &str = "ioda-soft";
+use crate::measure::{Measure, Quantity};
 
 /// Modes, as the artifact names them: no coordination, fast failure, that with the time left, windows alone, fast
 /// failure in windows, and collection that takes no time.
 pub(crate) const MODES: [&str; 6] = ["base", "iod1", "iod2", "iod3", "ioda", "ideal"];
 /// Those that claims order at p99, the slowest first: windows alone have no fixed place there.
 pub(crate) const ORDER: [&str; 5] = ["base", "iod1", "iod2", "ioda", "ideal"];
-const WINDOWS_ALONE: &str = "iod3";
-
-/// By how much a ratio may be off.
-const P95_FACTOR: f64 = 1.5;
-const P999_FACTOR: f64 = 2.0;
 
 /// Percentiles of reads under one load and mode. Unit: us.
 struct Published {
@@ -95,140 +82,15 @@ const TABLE: [Published; 30] = [
     published("msnfs", "ideal", [274.0, 829.0, 2156.0, 3689.0, 6829.0]),
 ];
 
-/// A figure of a mode.
-pub(crate) fn of(quantity: Quantity, mode: &str) -> Measure {
-    Measure::Of(quantity, MODES_OF, mode.to_owned())
-}
-
-/// Windows alone over the slowest of the other modes.
-pub(crate) fn windows_over_slowest(quantity: Quantity) -> Measure {
-    let others = ORDER.iter().map(|mode| of(quantity, mode)).collect();
-    Measure::Over(Box::new(of(quantity, WINDOWS_ALONE)), Box::new(Measure::Highest(others)))
-}
-
-/// All claims, in the order of the paper's argument.
-pub(super) fn claims() -> Vec<Claim> {
-    [order(), windows_alone(), ratios(), other_loads()].concat()
-}
-
-const ARTIFACT: &str = "artifact of IODA (SOSP 2021)";
-
-fn claim(
-    id: &'static str,
-    words: &'static str,
-    claimed: &'static str,
-    measure: Measure,
-    expected: Expected,
-) -> Claim {
-    Claim { id, source: ARTIFACT, words, claimed, unit: Unit::Times, test: Test::Measured(measure, expected) }
-}
-
-fn order() -> Vec<Claim> {
-    const STEPS: [(&str, &str, &str); 4] = [
-        (
-            "ioda-p99-fast-fail",
-            "dtrs, p99 of reads: no coordination over fast failure",
-            "3.43; slower in all loads",
-        ),
-        (
-            "ioda-p99-remaining",
-            "dtrs, p99 of reads: fast failure over that with the time left",
-            "1.23; slower in all loads",
-        ),
-        (
-            "ioda-p99-all",
-            "dtrs, p99 of reads: fast failure with the time left over that in windows",
-            "1.15; slower in all loads",
-        ),
-        (
-            "ioda-p99-ideal",
-            "dtrs, p99 of reads: fast failure in windows over collection that takes no time",
-            "1.13; slower in all loads",
-        ),
-    ];
-    let step = |((id, words, claimed), pair): ((&'static str, _, _), &[&str])| {
-        claim(id, words, claimed, ratio(ReadP99, MODES_OF, pair[0], pair[1]), Expected::Above(EQUAL))
-    };
-    STEPS.into_iter().zip(ORDER.windows(2)).map(step).collect()
-}
-
-fn windows_alone() -> Vec<Claim> {
-    let row = |id, words, claimed, quantity| {
-        claim(id, words, claimed, windows_over_slowest(quantity), Expected::Above(EQUAL))
-    };
-    vec![
-        row(
-            "ioda-windows-p50",
-            "dtrs, median of reads: windows alone over the slowest other mode",
-            "1.61; slowest in four of five loads",
-            ReadP50,
-        ),
-        row(
-            "ioda-windows-p75",
-            "dtrs, p75 of reads: windows alone over the slowest other mode",
-            "1.60; slowest in four of five loads",
-            ReadP75,
-        ),
-    ]
-}
-
-/// A table row: name, words, mode, the ratio as published.
-type Row = (&'static str, &'static str, &'static str, &'static str);
-
-#[rustfmt::skip]
-const P95: [Row; 5] = [
-    ("ioda-p95-iod1", "dtrs, p95 of reads: no coordination over fast failure", "iod1", "1.01"),
-    ("ioda-p95-iod2", "dtrs, p95 of reads: no coordination over fast failure with the time left", "iod2", "1.09"),
-    ("ioda-p95-iod3", "dtrs, p95 of reads: no coordination over windows alone", "iod3", "0.52"),
-    ("ioda-p95-ioda", "dtrs, p95 of reads: no coordination over fast failure in windows", "ioda", "0.75"),
-    ("ioda-p95-ideal", "dtrs, p95 of reads: no coordination over collection that takes no time", "ideal", "1.18"),
-];
-#[rustfmt::skip]
-const P999: [Row; 5] = [
-    ("ioda-p999-iod1", "dtrs, p99.9 of reads: no coordination over fast failure", "iod1", "4.98"),
-    ("ioda-p999-iod2", "dtrs, p99.9 of reads: no coordination over fast failure with the time left", "iod2", "4.94"),
-    ("ioda-p999-iod3", "dtrs, p99.9 of reads: no coordination over windows alone", "iod3", "5.20"),
-    ("ioda-p999-ioda", "dtrs, p99.9 of reads: no coordination over fast failure in windows", "ioda", "5.63"),
-    ("ioda-p999-ideal", "dtrs, p99.9 of reads: no coordination over collection that takes no time", "ideal", "5.73"),
-];
-
-fn ratios() -> Vec<Claim> {
-    let row = |(id, words, mode, claimed): Row, quantity, factor| {
-        let value = published_ratio("dtrs", quantity, "base", mode);
-        claim(
-            id,
-            words,
-            claimed,
-            ratio(quantity, MODES_OF, "base", mode),
-            Expected::within_factor(value, factor),
-        )
-    };
-    let p95 = P95.into_iter().map(|one| row(one, ReadP95, P95_FACTOR));
-    p95.chain(P999.into_iter().map(|one| row(one, ReadP999, P999_FACTOR))).collect()
-}
-
-fn other_loads() -> Vec<Claim> {
-    const LOADS: [(&str, &str, &str); 4] = [
-        (
-            "ioda-azurestorage",
-            "azurestorage, p99 of reads: no coordination over fast failure in windows",
-            "29.2",
-        ),
-        ("ioda-bingselect", "bingselect, p99 of reads: no coordination over fast failure in windows", "12.8"),
-        ("ioda-lmbe", "lmbe, p99 of reads: no coordination over fast failure in windows", "36.9"),
-        ("ioda-msnfs", "msnfs, p99 of reads: no coordination over fast failure in windows", "9.66"),
-    ];
-    let why = "the artifact carries no traces, and no sample of this one could be had";
-    let test = || Test::Impossible(why);
-    let one = |(id, words, claimed)| Claim {
-        id,
-        source: ARTIFACT,
-        words,
-        claimed,
-        unit: Unit::Times,
-        test: test(),
-    };
-    LOADS.into_iter().map(one).collect()
+/// What the artifact has for a ratio of two modes under `dtrs`.
+pub(super) fn published_by_the_artifact(measure: &Measure) -> Option<f64> {
+    let Measure::Over(this, other) = measure else { return None };
+    match (this.as_ref(), other.as_ref()) {
+        (Measure::Of(quantity, _, this), Measure::Of(_, _, other)) => {
+            Some(published_ratio("dtrs", *quantity, this, other))
+        }
+        _ => None,
+    }
 }
 
 /// A mode's figure over another's as the artifact has it.
@@ -249,10 +111,13 @@ fn published_ratio(load: &str, quantity: Quantity, this: &str, other: &str) -> f
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Test, table};
     use super::*;
     use crate::results::Results;
     use crate::summary::{Outcome, Summary, Times};
+    use crate::verdict::Expected;
 
+    const WINDOWS_ALONE: &str = "iod3";
     const LOADS: [&str; 5] = ["dtrs", "azurestorage", "bingselect", "lmbe", "msnfs"];
 
     /// A slipped digit or a swapped row would break one of the orders that the claims state of all loads.
@@ -285,18 +150,13 @@ mod tests {
     /// What is printed as claimed is what the table gives.
     #[test]
     fn claims_print_the_ratio_that_they_are_held_against() {
-        for (rows, quantity) in [(P95, ReadP95), (P999, ReadP999)] {
-            for (id, _, mode, claimed) in rows {
-                assert_eq!(
-                    claimed,
-                    format!("{:.2}", published_ratio("dtrs", quantity, "base", mode)),
-                    "{id}"
-                );
-            }
-        }
-        for claim in claims() {
+        for claim in table::read(super::super::IODA) {
             let shown = |value: f64| claim.claimed.starts_with(&format!("{value:.2}"));
             match &claim.test {
+                Test::Measured(measure, Expected::Between { .. }) => {
+                    let value = published_by_the_artifact(measure).expect("a ratio of two modes");
+                    assert_eq!(claim.claimed, format!("{value:.2}"), "{}", claim.id);
+                }
                 Test::Measured(Measure::Over(a, b), Expected::Above(_)) => {
                     let (Measure::Of(quantity, _, this), other) = (a.as_ref(), b.as_ref()) else { panic!() };
                     let ratio = |other: &str| published_ratio("dtrs", *quantity, this, other);
@@ -323,9 +183,12 @@ mod tests {
         let mut results = Results::default();
         for (mode, p50) in [("base", 4), ("iod1", 2), ("iod2", 2), ("iod3", 12), ("ioda", 8), ("ideal", 1)] {
             let read = Times { p50: Some(p50), ..Times::default() };
-            results.insert("0", MODES_OF, mode, 1, Outcome::Measured(Summary { read, ..Summary::default() }));
+            results.insert("0", "ioda", mode, 1, Outcome::Measured(Summary { read, ..Summary::default() }));
         }
-        assert_eq!(windows_over_slowest(ReadP50).by_seed(&results)[&1], 1.5);
+        let claims = table::read(super::super::IODA);
+        let claim = claims.iter().find(|claim| claim.id == "ioda-windows-p50").expect("a claim");
+        let Test::Measured(measure, _) = &claim.test else { panic!("{:?}", claim.test) };
+        assert_eq!(measure.by_seed(&results)[&1], 1.5);
     }
 
     /// `64KiB` in bytes.

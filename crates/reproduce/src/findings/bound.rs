@@ -1,13 +1,13 @@
 //! HPDC 2018: how busy the planes of a die that collects are, beside the most that they can be with victims as full as these.
 
-use super::write::{Reader, entry, head, line, of};
+use super::write::{Reader, cell, head, line};
+use crate::claims::Paper;
 use crate::claims::inside_the_die::{OPEN, VOLUMES, variant};
-use crate::claims::{Paper, Unit};
 use crate::measure::Quantity::{
     Erases, PagesMoved, PlaneUtilisation, UtilisationBound, WriteP95, WriteTimeMet, WritesMet,
 };
 use crate::measure::{Measure, Quantity, ratio};
-use crate::reading::{Reading, readings};
+use crate::reading::Reading;
 
 const TWO: &str = "2-planes";
 const FOUR: &str = "4-planes";
@@ -25,30 +25,29 @@ fn average(of: impl Fn(usize) -> Measure) -> Measure {
 /// What is asked of a reading, averaged over the volumes.
 fn row(reader: &Reader<'_>, reading: Option<&Reading>) -> Vec<String> {
     let mean = |quantity, planes, schedule| {
-        average(|volume| of(quantity, OPEN, name(reading, volume, planes, schedule)))
+        average(|volume| Measure::Of(quantity, OPEN, name(reading, volume, planes, schedule)))
     };
-    let share = |quantity: Quantity, planes, schedule| {
-        entry(reader, &mean(quantity, planes, schedule), Unit::Percent)
-    };
+    let share = |quantity: Quantity, planes, schedule| cell(reader, &mean(quantity, planes, schedule));
     let erases = average(|volume| {
         let named = |schedule| name(reading, volume, TWO, schedule);
         ratio(Erases, OPEN, &named("io-parallel"), &named("blocking"))
     });
     let drawn = |volume: &usize| ["mds_0", "proj_0"].contains(&VOLUMES[*volume].name);
     let p95 = (0..VOLUMES.len()).filter(drawn);
-    let p95 =
-        Measure::Highest(p95.map(|volume| of(WriteP95, OPEN, name(reading, volume, TWO, "ideal"))).collect());
+    let p95 = Measure::Highest(
+        p95.map(|volume| Measure::Of(WriteP95, OPEN, name(reading, volume, TWO, "ideal"))).collect(),
+    );
     vec![
         reading.map_or("frozen".to_owned(), |reading| format!("`{}`", reading.id)),
-        entry(reader, &mean(PagesMoved, TWO, "io-parallel"), Unit::Plain),
+        cell(reader, &mean(PagesMoved, TWO, "io-parallel")),
         share(WritesMet, TWO, "io-parallel"),
         share(UtilisationBound(2), TWO, "io-parallel"),
         share(PlaneUtilisation, TWO, "io-parallel"),
         share(UtilisationBound(4), FOUR, "io-parallel"),
         share(PlaneUtilisation, FOUR, "io-parallel"),
-        entry(reader, &erases, Unit::Times),
+        cell(reader, &erases),
         share(WriteTimeMet, TWO, "blocking"),
-        entry(reader, &p95, Unit::Ns),
+        cell(reader, &p95),
     ]
 }
 
@@ -67,7 +66,7 @@ pub(super) fn table(reader: &Reader<'_>) -> String {
         "p95 of writes, ideal, ms",
     ]);
     line(&mut table, row(reader, None));
-    for reading in readings().unwrap_or_default().iter().filter(|one| one.paper == Paper::InsideTheDie) {
+    for reading in reader.readings.iter().filter(|one| one.paper == Paper::InsideTheDie) {
         line(&mut table, row(reader, Some(reading)));
     }
     table

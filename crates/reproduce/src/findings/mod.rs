@@ -1,31 +1,22 @@
 //! The page of findings and its pictures, made of results alone.
 //!
-//! * `catalogue`: what was asked, against the papers' claims, in the order of the page;
-//! * `trade_offs`: sweeps of one key;
-//! * `inside_the_die`: collection beside host work in one die;
-//! * `bound`: the most that planes can be busy, beside how busy they are;
-//! * `adaptive`: how many channels of a device collect at once;
-//! * `least`: how much there is to win for any number of channels;
-//! * `ioda`: reads that avoid members which collect;
-//! * `gaftl`: members that collect in turn, and somewhere else to write meanwhile;
-//! * `readings`: what a paper leaves out, read otherwise, against all its claims;
-//! * `soft_limit`: proactive-soft-limit against everything else;
-//! * `write`: figures and sentences out of results.
+//! The sections are Markdown with measures in it, one file a group of papers, in the order of `PAGES`:
+//!
+//! * `sections`: how those files are read; measures in them are expressions (`expression`);
+//! * `computed`: what no line of them can say, with `soft_limit`, which holds proactive-soft-limit against everything else, and
+//!   `readings`, which reads otherwise what a paper leaves out;
+//! * `bound`, `siblings`: tables of HPDC 2018 that have a row for every reading;
+//! * `write`: figures and words out of results.
 //!
 //! Every number on the page is written from the results. A sentence that draws a conclusion carries the condition under
 //! which it is true, and is left out where it is not: a test asserts that in the committed results none is.
 
-mod adaptive;
 mod bound;
-mod catalogue;
-mod gaftl;
-mod inside_the_die;
-mod ioda;
-mod least;
+mod computed;
 mod readings;
+mod sections;
 mod siblings;
 mod soft_limit;
-mod trade_offs;
 mod write;
 
 use std::fmt::Write;
@@ -35,6 +26,17 @@ use crate::claims::claims;
 use crate::experiment::experiments;
 use crate::results::Results;
 use crate::verdict::Verdict;
+use write::Reader;
+
+/// Sections of the page, in its order.
+const PAGES: [&str; 6] = [
+    include_str!("global.md"),
+    include_str!("die.md"),
+    include_str!("channels.md"),
+    include_str!("ioda.md"),
+    include_str!("gaftl.md"),
+    include_str!("hardware.md"),
+];
 
 /// What is written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,6 +49,8 @@ pub struct Pages {
     pub figures: Vec<(String, String)>,
     /// Conclusions that the results do not bear out and that are therefore left out.
     pub dropped: Vec<String>,
+    /// Variants of experiments that the page asks for and that have no run.
+    pub missing: Vec<String>,
 }
 
 /// One question with what was found.
@@ -70,7 +74,8 @@ struct Finding {
 /// The pages of these results.
 pub fn pages(results: &Results) -> Pages {
     let assessments = assess(&claims(), results);
-    let findings = catalogue::findings(results, &assessments);
+    let reader = Reader::new(results, &assessments);
+    let findings: Vec<Finding> = PAGES.iter().flat_map(|page| sections::read(page, &reader)).collect();
     let mut pages = Pages { claims: claims_table(&assessments), ..Pages::default() };
     pages.findings = opening(results, &assessments, &findings);
     for finding in &findings {
@@ -104,6 +109,9 @@ pub fn pages(results: &Results) -> Pages {
             let _ = write!(pages.findings, "\n{}", finding.table);
         }
     }
+    let lacking =
+        reader.asked.take().into_iter().filter(|(id, variant)| results.runs(id, variant).is_empty());
+    pages.missing = lacking.map(|(id, variant)| format!("{id} {variant}")).collect();
     pages
 }
 
@@ -144,54 +152,10 @@ fn verdicts(assessments: &[&Assessment]) -> String {
     parts.join(", ")
 }
 
-/// What the page compares with, and on which configuration.
-const PAPERS: &str = "\
-- Global garbage collection: Kim et al., *Coordinating Garbage Collection for Arrays of Solid-state Drives* (IEEE TC \
-  2012), and Kim et al., *Harmonia: A Globally Coordinated Garbage Collector for Arrays of Solid-state Drives* (MSST \
-  2011). [Configuration A/B](../experiments/configuration-ab.toml) has eight SSDs of 32 GiB.
-- Collection inside a die: Choi et al., *Parallelizing Garbage Collection with I/O to Improve Flash Resource \
-  Utilization* (HPDC 2018). [Configuration C](../experiments/configuration-c.toml) is one SSD of 1 TiB.
-- How many channels collect: Mun and Hong, *Adaptive Channel-Aware Garbage Collection Control for Multi-Channel SSDs* \
-  (Electronics 2025). [Configuration E](../experiments/configuration-e.toml) is one SSD of eight channels.
-- Reads that avoid members which collect: Li et al., *IODA: A Host/Device Co-Design for Strong Predictability Contract on \
-  Modern Flash Storage* (SOSP 2021). [Configuration IODA](../experiments/configuration-ioda.toml) is RAID-5 over four \
-  emulated SSDs.
-- Collection in turn with somewhere else to write: McEwan and Komsul, *A Real-Time Dependable Flash Storage System* (IEEE \
-  Access 2019), called GAFTL. [Configuration D](../experiments/configuration-d.toml) is RAID-5 over five flash chips.
-";
-
-/// What has changed since the stored results were made; empty once they are made again.
-const AGE: &str = "The stored results are from before SSDs told of their thresholds as a block is opened. So today policies that \
-                   listen to thresholds order collection a little earlier ([changelog](../CHANGELOG.md)).";
-
 fn opening(results: &Results, assessments: &[Assessment], findings: &[Finding]) -> String {
-    let mut page = String::from(
-        "# Findings\n\n<!-- Generated by `make findings` from experiments/results.json.zst; edit the sources in \
-         crates/reproduce, not this page. -->\n\n",
-    );
-    let _ = write!(
-        page,
-        "This page holds {} simulations against the claims of six papers. Each simulation changes one thing. \
-         `harmonia reproduce` runs them again, and `make findings` writes this page from their results. {AGE}\n\n\
-         {PAPERS}\n\
-         A number after ± is the half-width of a 95% [confidence interval](glossary.md#confidence-interval) over seeds \
-         (Student's t). Each seed has an aged array and a load of its own, which all policies share. So policies are \
-         compared in pairs. The verdicts mean:\n\n\
-         - **Within**: the whole interval lies in the accepted range. The range was set before measuring, unless the claim \
-         says otherwise.\n\
-         - **Direction only**: the interval leaves the range, but lies on the claimed side of no effect.\n\
-         - **Not reproduced**: neither holds.\n\
-         - **Not reproducible here** and **not measured**: no run answers the claim, and the table says why.\n\n\
-         The papers' enterprise traces are not public. Our [stand-ins](glossary.md#stand-in-load) have their published rate, \
-         size and read share, and nothing else of them. The traces of HPDC 2018 are not part of this project; [a section \
-         below](#which-loads-stand-for-the-traces-of-hpdc-2018) says what stands for them. The traces of Electronics 2025 are \
-         not published, and we do not have the figures of its tables. Nor do we have the tables of IEEE Access 2019.\n\n\
-         *Global collection* means that all members collect together (`reactive-inclusive`). *Ideal* is collection that takes \
-         no time. The [glossary](glossary.md) explains the other terms.\n\n{}",
-        results.len(),
-        tally(assessments),
-    );
-    page.push('\n');
+    let mut page = include_str!("opening.md")
+        .replace("{simulations}", &results.len().to_string())
+        .replace("{tally}", &tally(assessments));
     for finding in findings {
         let _ = writeln!(page, "- [{}](#{})", finding.question, anchor(&finding.question));
     }
@@ -235,6 +199,25 @@ mod tests {
                 (of_claims.contains(&row), of_readings.contains(&row)),
                 (one.is_claim(), !one.is_claim())
             );
+        }
+    }
+
+    /// What was run to be shown is shown.
+    #[test]
+    fn every_variant_of_the_sweeps_of_ioda_is_on_the_page() {
+        let results = Results::default();
+        let reader = Reader::new(&results, &[]);
+        PAGES.iter().for_each(|page| drop(sections::read(page, &reader)));
+        let asked = reader.asked.take();
+        let sweeps = ["ioda", "ioda-rate", "ioda-window", "ioda-soft"];
+        for experiment in experiments().expect("valid experiments") {
+            let id = sweeps.iter().find(|id| **id == experiment.id);
+            for variant in id.map(|_| experiment.variants()).unwrap_or_default() {
+                assert!(
+                    asked.iter().any(|one| (one.0, &one.1) == (experiment.id.as_str(), &variant)),
+                    "{variant}"
+                );
+            }
         }
     }
 

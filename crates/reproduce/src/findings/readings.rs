@@ -8,7 +8,7 @@ use super::Finding;
 use super::write::{Reader, head, line};
 use crate::assessment::{Assessment, assess_reading, plain};
 use crate::claims::{Paper, reasons};
-use crate::reading::{Reading, readings};
+use crate::reading::Reading;
 use crate::verdict::Verdict;
 
 /// One reading with the verdicts of all claims of its paper; the first of a list is the frozen configuration.
@@ -36,9 +36,9 @@ fn columns(reader: &Reader<'_>, paper: Paper) -> Vec<Column> {
     let names: Vec<&str> = paper.claims().iter().map(|claim| claim.id).collect();
     let frozen = reader.assessments.iter().filter(|one| names.contains(&one.id)).cloned().collect();
     let mut all = vec![Column { reading: None, claims: frozen }];
-    for reading in readings().unwrap_or_default().into_iter().filter(|one| one.paper == paper) {
-        let claims = assess_reading(&reading, reader.results);
-        all.push(Column { reading: Some(reading), claims });
+    for reading in reader.readings.iter().filter(|one| one.paper == paper) {
+        let claims = assess_reading(reading, reader.results);
+        all.push(Column { reading: Some(reading.clone()), claims });
     }
     all
 }
@@ -148,7 +148,7 @@ fn cell(one: &Assessment) -> String {
 fn missed(columns: &[Column]) -> String {
     let mut table = head(&["missed", "what the paper says or leaves out, and what shows it", "within under"])
         .replace("--:|", "---|");
-    for reason in reasons::REASONS {
+    for reason in reasons::reasons() {
         let of_paper = |id: &&&str| columns[0].claims.iter().any(|one| one.id == **id && missed_here(one));
         let claims: Vec<&str> = reason.claims.iter().filter(of_paper).copied().collect();
         if claims.is_empty() {
@@ -167,7 +167,7 @@ fn missed(columns: &[Column]) -> String {
         let met: Vec<String> = met.collect();
         let met = if met.is_empty() { "none".to_owned() } else { met.join(", ") };
         let names: Vec<String> = claims.iter().map(|id| format!("`{id}`")).collect();
-        line(&mut table, [names.join(", "), reason.text.to_owned(), met]);
+        line(&mut table, [names.join(", "), reason.text, met]);
     }
     table
 }

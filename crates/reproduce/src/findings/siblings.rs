@@ -3,12 +3,12 @@
 //! Pairing helps sibling planes alone, so a mean over all that met collection says less of it than that of those which met a
 //! sibling's.
 
-use super::write::{Reader, entry, head, line};
+use super::write::{Reader, cell, head, line};
+use crate::claims::Paper;
 use crate::claims::inside_the_die::{OPEN, VOLUMES, variant};
-use crate::claims::{Paper, Unit};
 use crate::measure::Quantity::{MetGcMean, MetGcReadMean, MetGcWriteMean};
 use crate::measure::{Measure, Met, Quantity, lowered};
-use crate::reading::{Reading, readings};
+use crate::reading::Reading;
 
 /// All that met collection, and of them those whose own plane collected, and those of which only sibling planes did.
 const COLUMNS: [(&str, Quantity); 6] = [
@@ -36,17 +36,16 @@ pub(super) fn gain(reading: Option<&Reading>, quantity: Quantity, planes: &str, 
 pub(super) fn table(reader: &Reader<'_>) -> String {
     let columns = ["reading", "planes"].into_iter().chain(COLUMNS.iter().map(|(name, _)| *name));
     let mut table = head(&columns.collect::<Vec<_>>());
-    let known = readings().unwrap_or_default();
-    let of_paper = known.iter().filter(|one| one.paper == Paper::InsideTheDie).map(Some);
+    let of_paper = reader.readings.iter().filter(|one| one.paper == Paper::InsideTheDie).map(Some);
     for reading in std::iter::once(None).chain(of_paper) {
         for (planes, name) in [("2-planes", "two"), ("4-planes", "four")] {
             let of_siblings = gain(reading, MetGcMean(Met::SiblingWrites), planes, "io-parallel");
-            if reader.interval(&of_siblings).is_none() {
+            if of_siblings.interval(reader.results).is_none() {
                 continue;
             }
-            let gains = COLUMNS.iter().map(|(_, quantity)| {
-                entry(reader, &gain(reading, *quantity, planes, "io-parallel"), Unit::Percent)
-            });
+            let gains = COLUMNS
+                .iter()
+                .map(|(_, quantity)| cell(reader, &gain(reading, *quantity, planes, "io-parallel")));
             let reading = reading.map_or("frozen".to_owned(), |reading| format!("`{}`", reading.id));
             line(&mut table, [reading, name.to_owned()].into_iter().chain(gains));
         }

@@ -1,5 +1,7 @@
 //! Figures and sentences out of results.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use harmonia_figure::{Chart, Forest, Row, Scale, Series};
@@ -7,8 +9,9 @@ use harmonia_metrics::Interval;
 
 use crate::assessment::{Assessment, shown};
 use crate::claims::{Test, Unit};
-use crate::measure::{Measure, Quantity};
-use crate::reading::readings;
+use crate::expression::{measure, unit};
+use crate::measure::Measure;
+use crate::reading::{Reading, readings};
 use crate::results::Results;
 use crate::verdict::{Expected, Verdict};
 
@@ -16,17 +19,33 @@ use crate::verdict::{Expected, Verdict};
 pub(super) struct Reader<'a> {
     pub results: &'a Results,
     pub assessments: &'a [Assessment],
+    /// All readings of papers.
+    pub readings: Vec<Reading>,
+    /// Variants of experiments that were asked for.
+    pub asked: RefCell<BTreeSet<(&'static str, String)>>,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    pub fn new(results: &'a Results, assessments: &'a [Assessment]) -> Self {
+        Reader { results, assessments, readings: readings().unwrap_or_default(), asked: RefCell::default() }
+    }
+
+    /// A measure, as a page writes it.
+    pub fn measure(&self, text: &str) -> Measure {
+        measure(text, &self.readings)
+    }
+
     /// A measure's interval; `None` where runs are missing.
     pub fn interval(&self, measure: &Measure) -> Option<Interval> {
+        let asked = measure.cells().into_iter().map(|(experiment, variant)| (experiment, variant.to_owned()));
+        self.asked.borrow_mut().extend(asked);
         measure.interval(self.results)
     }
 
     /// A measure in words: "73.7% ± 0.4".
-    pub fn say(&self, measure: &Measure, unit: Unit) -> String {
-        self.interval(measure).map_or_else(|| "(not measured)".to_owned(), |value| shown(&value, unit))
+    pub fn say(&self, measure: &Measure) -> String {
+        let said = |value: Interval| shown(&value, unit(measure));
+        self.interval(measure).map_or_else(|| "(not measured)".to_owned(), said)
     }
 
     /// What a claim measured, in words.
@@ -39,11 +58,13 @@ impl Reader<'_> {
 
     /// What a claim measured under another reading of its paper, in words.
     pub fn under(&self, reading: &str, id: &str) -> String {
-        let reading = readings().unwrap_or_default().into_iter().find(|known| known.id == reading);
+        let reading = self.readings.iter().find(|known| known.id == reading);
         let claims = reading.map(|reading| reading.claims()).unwrap_or_default();
         let measured = claims.iter().find(|claim| claim.id == id).map(|claim| (&claim.test, claim.unit));
         match measured {
-            Some((Test::Measured(measure, _), unit)) => self.say(measure, unit),
+            Some((Test::Measured(measure, _), unit)) => self
+                .interval(measure)
+                .map_or_else(|| "(not measured)".to_owned(), |value| shown(&value, unit)),
             _ => "(not measured)".to_owned(),
         }
     }
@@ -67,16 +88,6 @@ impl Reader<'_> {
             (Some(Expected::Between { high, .. }), Some(measured)) => measured.low() > high,
             _ => false,
         })
-    }
-
-    /// Whether a measure lies above a value with its whole interval.
-    pub fn above(&self, measure: &Measure, bound: f64) -> bool {
-        self.interval(measure).is_some_and(|value| value.low() > bound)
-    }
-
-    /// Whether a measure lies below a value with its whole interval.
-    pub fn below(&self, measure: &Measure, bound: f64) -> bool {
-        self.interval(measure).is_some_and(|value| value.high() < bound)
     }
 
     /// Claims of one unit as a picture.
@@ -107,26 +118,26 @@ impl Reader<'_> {
         (title.to_owned(), forest.draw())
     }
 
-    /// A chart of values, by series and category; `of` says what to measure.
+    /// A chart of values, by series and category, each what it is called and what it is; `of` says what to measure.
     pub fn chart(
         &self,
         shape: &Shape<'_>,
-        categories: &[&str],
-        series: &[&str],
+        categories: &[(String, String)],
+        series: &[(String, String)],
         of: impl Fn(&str, &str) -> Measure,
     ) -> (String, String) {
-        let one = |series: &&str| {
-            let values = categories.iter().map(|category| {
+        let one = |(name, series): &(String, String)| {
+            let values = categories.iter().map(|(_, category)| {
                 let value = self.interval(&of(series, category));
                 value.map(|value| scaled(value, shape.scale))
             });
-            Series { name: (*series).to_owned(), values: values.collect() }
+            Series { name: name.clone(), values: values.collect() }
         };
         let chart = Chart {
             title: shape.title.to_owned(),
             x_title: shape.x_title.to_owned(),
             y_title: shape.y_title.to_owned(),
-            categories: categories.iter().map(|name| (*name).to_owned()).collect(),
+            categories: categories.iter().map(|(name, _)| name.clone()).collect(),
             series: series.iter().map(one).collect(),
             lines: shape.lines,
             scale: shape.axis,
@@ -151,46 +162,6 @@ pub(super) struct Shape<'a> {
 /// Nanoseconds to milliseconds.
 pub(super) const MS: f64 = 1e-6;
 
-impl<'a> Shape<'a> {
-    /// Steps of a quantity, joined by lines, in milliseconds from 0.
-    pub fn lines(title: &'a str, x_title: &'a str, y_title: &'a str) -> Self {
-        Shape { title, x_title, y_title, lines: true, axis: Scale::FromZero, reference: None, scale: MS }
-    }
-
-    /// Kinds side by side, as shares of a baseline.
-    pub fn shares(title: &'a str, x_title: &'a str, y_title: &'a str) -> Self {
-        Shape {
-            title,
-            x_title,
-            y_title,
-            lines: false,
-            axis: Scale::Tight,
-            reference: Some(100.0),
-            scale: 100.0,
-        }
-    }
-
-    /// Kinds side by side instead of steps.
-    pub fn kinds(self) -> Self {
-        Shape { lines: false, ..self }
-    }
-
-    /// With a logarithmic vertical axis.
-    pub fn log(self) -> Self {
-        Shape { axis: Scale::Log, ..self }
-    }
-
-    /// With other units.
-    pub fn scaled(self, scale: f64) -> Self {
-        Shape { scale, ..self }
-    }
-
-    /// With a rule at a value.
-    pub fn reference(self, value: f64) -> Self {
-        Shape { reference: Some(value), ..self }
-    }
-}
-
 fn scaled(value: Interval, scale: f64) -> Interval {
     Interval {
         mean: value.mean * scale,
@@ -199,19 +170,15 @@ fn scaled(value: Interval, scale: f64) -> Interval {
     }
 }
 
-/// A figure of a variant.
-pub(super) fn of(quantity: Quantity, experiment: &'static str, variant: String) -> Measure {
-    Measure::Of(quantity, experiment, variant)
-}
-
 /// A measure as a cell of a table.
-pub(super) fn entry(reader: &Reader<'_>, measure: &Measure, unit: Unit) -> String {
-    reader.interval(measure).map_or_else(|| "-".to_owned(), |_| reader.say(measure, unit).replace(" ms", ""))
+pub(super) fn cell(reader: &Reader<'_>, measure: &Measure) -> String {
+    let said = |_| reader.say(measure).replace(" ms", "");
+    reader.interval(measure).map_or_else(|| "-".to_owned(), said)
 }
 
-/// A time as such a cell, in milliseconds.
-pub(super) fn ms(reader: &Reader<'_>, measure: &Measure) -> String {
-    entry(reader, measure, Unit::Ns)
+/// A share of a whole in percent, without its interval.
+pub(super) fn share(reader: &Reader<'_>, measure: &Measure) -> String {
+    reader.interval(measure).map_or_else(|| "-".to_owned(), |share| format!("{:.1}%", 100.0 * share.mean))
 }
 
 /// A whole number without its interval.

@@ -3,8 +3,7 @@
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    FreeList, Frontiers, FtlConfig, GcConfig, PolicyConfig, Priority, Scale, SsdConfig, Trigger,
-    WriteCacheConfig,
+    FreeList, Frontiers, FtlConfig, GcConfig, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -501,13 +500,7 @@ impl DevicePreset {
 
     /// The whole device.
     pub fn config(&self) -> SsdConfig {
-        let flash = self.flash();
         SsdConfig {
-            preset: self.name.to_owned(),
-            scale: Scale::default(),
-            geometry: flash.geometry.clone(),
-            timing: flash.timing.clone(),
-            link: flash.link.clone(),
             write_cache: self.writes.cache.clone().unwrap_or_default(),
             ftl: FtlConfig {
                 reserved_blocks: Amount::Percent(self.reserved),
@@ -538,9 +531,7 @@ impl DevicePreset {
                 command_window: self.writes.window,
                 arbitration: Arbitration::RoundRobin,
             },
-            wear: None,
-            leveling: None,
-            rating: None,
+            ..SsdConfig::of(self.flash())
         }
     }
 

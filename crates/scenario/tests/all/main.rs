@@ -3,5 +3,6 @@
 mod bad_scenarios;
 mod frozen;
 mod never_panics;
+mod readers;
 mod scenarios;
 mod wrong_values;

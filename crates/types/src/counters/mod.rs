@@ -90,12 +90,17 @@ pub trait Combine: FnMut(&'static Counter, u128, u128) -> u128 {}
 impl<F: FnMut(&'static Counter, u128, u128) -> u128> Combine for F {}
 
 /// What a counter can be: a number, or several.
-pub trait Number {
+pub trait Number: Sized {
+    /// Nothing counted.
+    const ZERO: Self;
+
     /// Takes every number of it and of `other` to what `combine` makes of them. `of` declares it.
     fn zip(&mut self, other: &Self, of: &'static Counter, combine: &mut impl Combine);
 }
 
 impl Number for u128 {
+    const ZERO: Self = 0;
+
     #[inline]
     fn zip(&mut self, other: &Self, of: &'static Counter, combine: &mut impl Combine) {
         *self = combine(of, *self, *other);
@@ -104,6 +109,8 @@ impl Number for u128 {
 
 /// What is too large for it stays at the largest.
 impl Number for u64 {
+    const ZERO: Self = 0;
+
     #[inline]
     fn zip(&mut self, other: &Self, of: &'static Counter, combine: &mut impl Combine) {
         *self = u64::try_from(combine(of, (*self).into(), (*other).into())).unwrap_or(u64::MAX);
@@ -111,6 +118,8 @@ impl Number for u64 {
 }
 
 impl Number for SimDuration {
+    const ZERO: Self = SimDuration::ZERO;
+
     #[inline]
     fn zip(&mut self, other: &Self, of: &'static Counter, combine: &mut impl Combine) {
         self.0.zip(&other.0, of, combine);
@@ -118,6 +127,8 @@ impl Number for SimDuration {
 }
 
 impl<T: Number, const N: usize> Number for [T; N] {
+    const ZERO: Self = [T::ZERO; N];
+
     #[inline]
     fn zip(&mut self, other: &Self, of: &'static Counter, combine: &mut impl Combine) {
         self.iter_mut().zip(other).for_each(|(own, other)| own.zip(other, of, combine));
@@ -191,6 +202,8 @@ macro_rules! counters {
         }
 
         impl $crate::Number for $name {
+            const ZERO: Self = $name { $($field: <$type as $crate::Number>::ZERO),+ };
+
             #[inline]
             fn zip(
                 &mut self,
@@ -272,7 +285,7 @@ mod tests {
     fn seeds_have_means_that_are_rounded() {
         let seeds = [shop([1, 1, 3, 4, 5, 6]), shop([2, 2, 3, 5, 0, 7])];
         assert_eq!(Shop::mean(&seeds), shop([2, 2, 3, 5, 3, 7]));
-        assert_eq!(Shop::mean(&[]), Shop::default());
+        assert_eq!((Shop::mean(&[]), Shop::ZERO), (Shop::default(), Shop::default()));
     }
 
     #[test]

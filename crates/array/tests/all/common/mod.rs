@@ -3,10 +3,10 @@
 use harmonia_array::coordination::{Action, Coordinator, DeliveredView, Event, Interests};
 use harmonia_array::payload::Payload;
 use harmonia_array::{Array, ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig};
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
+use harmonia_flash::{Copyback, Geometry, Timing};
 use harmonia_ssd::interface::Stop;
 use harmonia_ssd::probe::{NoProbe, Probe};
-use harmonia_ssd::{Amount, ControllerConfig, Ftl, FtlConfig, GcConfig, SsdConfig, WriteCacheConfig};
+use harmonia_ssd::{Amount, Ftl, FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
 
 /// Bytes of a page of every device here.
@@ -16,48 +16,24 @@ pub const PAGE: u64 = 4096;
 /// Collects when no block is free, until one is: the smallest free pool there can be. Its link takes no time.
 pub fn one_die(blocks: u32, data_pages: u32, reserved: u32) -> SsdConfig {
     SsdConfig {
-        preset: "literal".into(),
-        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
             blocks_per_plane: blocks,
             pages_per_block: data_pages,
             page_size: PAGE as u32,
-            summary_pages: 0,
             own_pins: true,
-            program_planes: 1,
-            program_pages: 1,
+            ..Geometry::ONE_PLANE
         },
         timing: Timing {
             read: SimDuration::from_us(25).into(),
             program: SimDuration::from_us(200).into(),
             erase: SimDuration::from_us(1500),
             transfer: SimDuration::from_us(20),
-            command: Commands::NONE,
             copyback: Copyback::Die,
-            suspend_program: None,
-            suspend_erase: None,
-            suspend_host_program: None,
-            minimum_run: SimDuration::ZERO,
-            resume: SimDuration::ZERO,
+            ..Timing::PLAIN
         },
-        // Zero nanoseconds a page after rounding.
-        link: LinkConfig {
-            bandwidth: u64::MAX,
-            latency: SimDuration::ZERO,
-            order: LinkOrder::Ready,
-            queue_depth: None,
-        },
-        write_cache: WriteCacheConfig::default(),
         ftl: FtlConfig { reserved_blocks: Amount::Blocks(reserved), ..FtlConfig::default() },
         gc: GcConfig { hard_threshold: Amount::Blocks(0), ..GcConfig::default() },
-        controller: ControllerConfig::default(),
-        wear: None,
-        leveling: None,
-        rating: None,
+        ..SsdConfig::plain("literal")
     }
 }
 

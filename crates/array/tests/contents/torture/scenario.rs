@@ -6,7 +6,7 @@ use harmonia_array::{
     Level, MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, coordination,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
+use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
@@ -332,40 +332,33 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
     let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + small(rng, 0, 2);
     let us = |rng: &mut Rng, most| SimDuration::from_us(draw(rng, 1, most));
     SsdConfig {
-        preset: "random".into(),
-        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels: small(rng, 1, 2),
             chips_per_channel: small(rng, 1, 2),
-            dies_per_chip: 1,
             planes_per_die: small(rng, 1, 2),
             blocks_per_plane: reserved + small(rng, 2, 8),
             pages_per_block: small(rng, 3, 10),
             page_size: page_size as u32,
             summary_pages: small(rng, 0, 1),
             own_pins: rng.chance(0.5),
-            program_planes: 1,
-            program_pages: 1,
+            ..Geometry::ONE_PLANE
         },
         timing: Timing {
             read: us(rng, 30).into(),
             program: us(rng, 200).into(),
             erase: us(rng, 900),
             transfer: us(rng, 60),
-            command: Commands::NONE,
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: pick(rng, &[None, Some(SimDuration(7_000))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
-            suspend_host_program: None,
-            minimum_run: SimDuration::ZERO,
             resume: SimDuration(pick(rng, &[0, 3_000])),
+            ..Timing::PLAIN
         },
-        write_cache: WriteCacheConfig::default(),
         link: LinkConfig {
             bandwidth: page_size * 1_000_000 / draw(rng, 1, 80),
             latency: SimDuration(pick(rng, &[0, 0, 7_000, 300_000])),
-            order: LinkOrder::Ready,
             queue_depth: depth(rng, 0.2, 6),
+            ..LinkConfig::of(0)
         },
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
@@ -404,9 +397,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             },
         },
         controller: ControllerConfig { command_window: window(rng, 0.2, 6), ..ControllerConfig::default() },
-        wear: None,
-        leveling: None,
-        rating: None,
+        ..SsdConfig::plain("random")
     }
 }
 

@@ -6,12 +6,11 @@
 //!
 //! A unit is 8 blocks of 4 pages, half of them spare: 16 logical pages. Low means at most 1 free block, soft 2.
 
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
+use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, NoProbe, any};
 use harmonia_ssd::{
-    AllocationUnit, Amount, ControllerConfig, Device, Domain, Ftl, FtlConfig, GcConfig, SsdConfig,
-    SubCompletion, SubRequest, WriteCacheConfig,
+    AllocationUnit, Amount, Device, Domain, Ftl, FtlConfig, GcConfig, SsdConfig, SubCompletion, SubRequest,
 };
 use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
@@ -21,47 +20,25 @@ pub const LINK: u64 = 70;
 /// One die on one channel, pins of its own, no transfer for moves.
 pub fn one_die() -> SsdConfig {
     SsdConfig {
-        preset: "literal".into(),
-        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
-            channels: 1,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
-            planes_per_die: 1,
             blocks_per_plane: 8,
             pages_per_block: 4,
             page_size: PAGE as u32,
-            summary_pages: 0,
             own_pins: true,
-            program_planes: 1,
-            program_pages: 1,
+            ..Geometry::ONE_PLANE
         },
         timing: Timing {
             read: SimDuration(1_000).into(),
             program: SimDuration(5_000).into(),
             erase: SimDuration(20_000),
             transfer: SimDuration(300),
-            command: Commands::NONE,
             copyback: Copyback::Die,
-            suspend_program: None,
-            suspend_erase: None,
-            suspend_host_program: None,
-            minimum_run: SimDuration::ZERO,
-            resume: SimDuration::ZERO,
+            ..Timing::PLAIN
         },
-        link: LinkConfig {
-            bandwidth: PAGE * 1_000_000_000 / LINK,
-            latency: SimDuration::ZERO,
-            order: LinkOrder::Ready,
-            queue_depth: None,
-        },
-        write_cache: WriteCacheConfig::default(),
+        link: LinkConfig::of(PAGE * 1_000_000_000 / LINK),
         ftl: FtlConfig { reserved_blocks: Amount::Blocks(4), ..FtlConfig::default() },
         gc: GcConfig { hard_threshold: Amount::Blocks(1), ..GcConfig::default() },
-        controller: ControllerConfig::default(),
-        wear: None,
-        leveling: None,
-        rating: None,
+        ..SsdConfig::plain("literal")
     }
 }
 

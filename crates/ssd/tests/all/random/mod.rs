@@ -4,8 +4,8 @@ use harmonia_engine::Rng;
 use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
-    FtlConfig, GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
+    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -38,41 +38,33 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
     // Dynamic allocation needs a block more, and another one under schedules that open a second block.
     let reserved = least + 2 * u32::from(allocation == Allocation::Dynamic) + draw(rng, 0, 2);
     SsdConfig {
-        preset: "random".into(),
-        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels: draw(rng, 1, 2),
             chips_per_channel: draw(rng, 1, 2),
-            dies_per_chip: 1,
             planes_per_die: draw(rng, 1, 3),
             blocks_per_plane: reserved + draw(rng, 1, 6),
             pages_per_block: draw(rng, 2, 9),
             page_size: 512,
             summary_pages: draw(rng, 0, 1),
             own_pins: rng.chance(0.5),
-            program_planes: 1,
-            program_pages: 1,
+            ..Geometry::ONE_PLANE
         },
         timing: Timing {
             read: SimDuration(u64::from(draw(rng, 1, 30))).into(),
             program: SimDuration(u64::from(draw(rng, 1, 200))).into(),
             erase: SimDuration(u64::from(draw(rng, 1, 900))),
             transfer: SimDuration(u64::from(draw(rng, 1, 60))),
-            command: Commands::NONE,
             copyback: pick(rng, &[Copyback::None, Copyback::Plane, Copyback::Die]),
             suspend_program: pick(rng, &[None, Some(SimDuration(7))]),
             suspend_erase: pick(rng, &[None, Some(SimDuration(0))]),
-            suspend_host_program: None,
-            minimum_run: SimDuration::ZERO,
             resume: SimDuration(pick(rng, &[0, 3])),
+            ..Timing::PLAIN
         },
         link: LinkConfig {
             bandwidth: 512_000_000_000 / u64::from(draw(rng, 1, 80)),
             latency: SimDuration(pick(rng, &[0, 0, 7, 300])),
-            order: LinkOrder::Ready,
-            queue_depth: None,
+            ..LinkConfig::of(0)
         },
-        write_cache: WriteCacheConfig::default(),
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation,
@@ -105,10 +97,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             },
             concurrency: PolicyConfig::named("unlimited"),
         },
-        controller: ControllerConfig::default(),
-        wear: None,
-        leveling: None,
-        rating: None,
+        ..SsdConfig::plain("random")
     }
 }
 

@@ -1,12 +1,11 @@
 //! What the seam tests share: a small device, and a way to use it up.
 
 use harmonia_engine::Rng;
-use harmonia_flash::{Commands, Copyback, Geometry, LinkConfig, LinkOrder, Timing};
+use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    AllocationUnit, Amount, ControllerConfig, Ftl, FtlConfig, GcConfig, Policies, PolicyConfig, SsdConfig,
-    SubRequest, WriteCacheConfig,
+    AllocationUnit, Amount, Ftl, FtlConfig, GcConfig, Policies, PolicyConfig, SsdConfig, SubRequest,
 };
 use harmonia_types::{IoCause, Operation, ParityPages, SimDuration};
 
@@ -18,41 +17,24 @@ pub const ERASE: SimDuration = SimDuration::from_us(1500);
 /// `channels` dies of two planes, 32 blocks of 8 pages each, pins of their own; free blocks: hard 2, soft 6.
 pub fn config(channels: u32) -> SsdConfig {
     SsdConfig {
-        preset: "seams".into(),
-        scale: harmonia_ssd::Scale::default(),
         geometry: Geometry {
             channels,
-            chips_per_channel: 1,
-            dies_per_chip: 1,
             planes_per_die: 2,
             blocks_per_plane: 32,
             pages_per_block: 8,
             page_size: PAGE as u32,
-            summary_pages: 0,
             own_pins: true,
-            program_planes: 1,
-            program_pages: 1,
+            ..Geometry::ONE_PLANE
         },
         timing: Timing {
             read: READ.into(),
             program: PROGRAM.into(),
             erase: ERASE,
             transfer: SimDuration::from_us(25),
-            command: Commands::NONE,
             copyback: Copyback::Die,
-            suspend_program: None,
-            suspend_erase: None,
-            suspend_host_program: None,
-            minimum_run: SimDuration::ZERO,
-            resume: SimDuration::ZERO,
+            ..Timing::PLAIN
         },
-        link: LinkConfig {
-            bandwidth: 1_000_000_000,
-            latency: SimDuration::ZERO,
-            order: LinkOrder::Ready,
-            queue_depth: None,
-        },
-        write_cache: WriteCacheConfig::default(),
+        link: LinkConfig::of(1_000_000_000),
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(10),
             allocation_unit: AllocationUnit::Plane,
@@ -63,10 +45,7 @@ pub fn config(channels: u32) -> SsdConfig {
             soft_threshold: Amount::Blocks(6),
             ..GcConfig::default()
         },
-        controller: ControllerConfig::default(),
-        wear: None,
-        leveling: None,
-        rating: None,
+        ..SsdConfig::plain("seams")
     }
 }
 

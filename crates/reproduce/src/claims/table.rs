@@ -1,0 +1,105 @@
+//! Claims, from Markdown.
+//!
+//! A claim is an item of a list: its name and what it says; the figure as published and where it stands; and what is measured for
+//! it with what is accepted. Lines that belong to no item are for readers.
+//!
+//! ```text
+//! - `size-2` 2 SSDs: the baseline's mean over that of global collection
+//!   2.7 | IEEE TC 2012, 5.3, Fig. 8
+//!   ratio mean array-size 2/base/local 2/base/inclusive: 2.7 ± 0.5 beside 1
+//! ```
+//!
+//! A measure is an [expression]. What is accepted is `VALUE ± TOLERANCE`, `LOW to HIGH` or `VALUE within a factor of FACTOR`, each
+//! with `beside` the value of no effect where there is one; or `above` or `below` a bound. `artifact` is the ratio that the artifact
+//! of IODA has. `impossible: why` stands for a claim that no run answers.
+//!
+//! [expression]: crate::expression
+
+use super::{Claim, Test, Unit, ioda};
+use crate::expression::{measure, unit};
+use crate::measure::Measure;
+use crate::verdict::Expected;
+
+/// The claims of a page, in its order. A mistake in a page is a mistake in this crate: it panics, and tests read every page.
+pub(super) fn read(page: &'static str) -> Vec<Claim> {
+    page.split("\n- `").skip(1).map(claim).collect()
+}
+
+fn claim(item: &'static str) -> Claim {
+    let mistake =
+        || panic!("claims: `{item}: not `name` words, then figure | source, then measure: what is accepted");
+    let (id, rest) = item.split_once("` ").unwrap_or_else(mistake);
+    let (words, rest) = rest.split_once("\n  ").unwrap_or_else(mistake);
+    let (published, rest) = rest.split_once("\n  ").unwrap_or_else(mistake);
+    let (claimed, source) = published.split_once(" | ").unwrap_or_else(mistake);
+    let asked = rest.split("\n\n").next().unwrap_or_default().trim_end();
+    let (asked, accepted) = asked.rsplit_once(": ").unwrap_or_else(mistake);
+    let (unit, test) = match asked {
+        "impossible" => (Unit::Times, Test::Impossible(accepted)),
+        _ => {
+            let measure = measure(asked, &[]);
+            let expected = expected(accepted, &measure).unwrap_or_else(|| panic!("claims: {id}: {accepted}"));
+            (unit(&measure), Test::Measured(measure, expected))
+        }
+    };
+    Claim { id, source, words, claimed, unit, test }
+}
+
+fn expected(text: &str, measure: &Measure) -> Option<Expected> {
+    let (range, no_effect) = match text.split_once(" beside ") {
+        Some((range, none)) => (range, Some(none.parse().ok()?)),
+        None => (text, None),
+    };
+    let words: Vec<&str> = range.split(' ').collect();
+    let number = |text: &str| match text {
+        "artifact" => ioda::published_by_the_artifact(measure),
+        text => text.parse().ok(),
+    };
+    Some(match words[..] {
+        ["above", bound] => Expected::Above(number(bound)?),
+        ["below", bound] => Expected::Below(number(bound)?),
+        [low, "to", high] => Expected::Between { low: number(low)?, high: number(high)?, no_effect },
+        [value, "±", tolerance] => {
+            let (value, tolerance) = (number(value)?, number(tolerance)?);
+            Expected::Between { low: value - tolerance, high: value + tolerance, no_effect }
+        }
+        [value, "within", "a", "factor", "of", factor] => {
+            Expected::within_factor(number(value)?, number(factor)?)
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Quantity;
+
+    #[test]
+    fn a_claim_is_read_as_it_is_written() {
+        let page = "# Title\n\nText.\n\n- `a` Words: more\n  2 (two) | Fig. 8\n  mean victims\n    1/local: 2 ± 0.5 beside 1\n\n## Next\n\n- `b` B\n  none | Fig. 9\n  impossible: no runs\n";
+        let claims = read(page);
+        let [a, b] = &claims[..] else { panic!("two claims: {claims:?}") };
+        assert_eq!((a.id, a.words, a.claimed, a.source), ("a", "Words: more", "2 (two)", "Fig. 8"));
+        let Test::Measured(measure, expected) = &a.test else { panic!("{:?}", a.test) };
+        assert_eq!(*measure, Measure::Of(Quantity::Mean, "victims", "1/local".to_owned()));
+        assert_eq!(*expected, Expected::about(2.0, 0.5, 1.0));
+        assert!(matches!(b.test, Test::Impossible("no runs")));
+    }
+
+    #[test]
+    fn what_is_accepted_is_a_range_or_a_bound() {
+        let none = Measure::Average(Vec::new());
+        let read = |text: &str| expected(text, &none);
+        assert_eq!(read("1 ± 0.25"), Some(Expected::same(1.0, 0.25)));
+        assert_eq!(
+            read("2.5 to 5 beside 1"),
+            Some(Expected::Between { low: 2.5, high: 5.0, no_effect: Some(1.0) })
+        );
+        assert_eq!(read("4 within a factor of 2"), Some(Expected::within_factor(4.0, 2.0)));
+        assert_eq!(read("above 0"), Some(Expected::Above(0.0)));
+        for wrong in ["about 1", "above", "1 ± x", "artifact within a factor of 2", "1 to 2 beside x"] {
+            assert_eq!(read(wrong), None, "{wrong}");
+        }
+    }
+}
