@@ -129,7 +129,7 @@ pub(crate) mod tests {
             other_offset: 7,
             not_ready: 8,
             needs_read: 19,
-            skipped: 20,
+            ..Pairing::ZERO
         },
         inside: InsideCounters { merged_reads: 11, superseded_moves: 12, preemptions: 13, suspends: 14 },
         depth_at_gc: QueueDepth { events: 16, waiting: 40, most: 17 },
@@ -142,12 +142,8 @@ pub(crate) mod tests {
         write_cache: WriteCacheCounters {
             admitted_pages: 21,
             absorbed_pages: 22,
-            answered_pages: 23,
-            trimmed_pages: 24,
-            waits: 25,
-            wait_ns: 26,
-            waits_for_gc: 27,
             high_water_pages: 28,
+            ..WriteCacheCounters::ZERO
         },
         ..DeviceCounters::ZERO
     };
