@@ -75,6 +75,19 @@ table says which rate of writes it assumes, and whether blocks were erased evenl
 Without --policies the scenario's own policy runs. Values separated by commas in a --set are swept. With --exact whole lives are \
 simulated, too, where drives are small enough.";
 
+const ADVISE_EXAMPLES: &str = "\
+Examples:
+  harmonia advise --trace web_3.csv --drive modern-tlc-1t --count 6 --level raid6
+  harmonia advise --trace web_3.csv --drive tlc-nvme-1t --count 8 --level raid10 --set 'ssd.rating={ dwpd = 1, years = 5 }'
+  harmonia advise my-array.toml --time-limit 60s
+  harmonia advise my-array.toml --seeds 5 --out advice
+
+One page: whether garbage collection matters on this array under this load, what the drives take, what each change brings and costs, \
+and what to do. The array as it is runs with local coordination. It is held against the same array on which collection takes no time. \
+Then one thing at a time is changed. Every figure is that of the same requests.
+
+Do nothing is an answer, and often the right one.";
+
 const SCHEMA_EXAMPLES: &str = "\
 Examples:
   harmonia schema > harmonia.schema.json
@@ -258,6 +271,14 @@ pub(crate) enum Command {
         exact: bool,
         #[command(flatten)]
         simulation: SimulationArguments,
+    },
+    /// Say whether garbage collection matters on an array, what would change that, and what to do
+    #[command(after_help = ADVISE_EXAMPLES)]
+    Advise {
+        #[command(flatten)]
+        scenario: ScenarioArguments,
+        #[command(flatten)]
+        options: AdviseArguments,
     },
     /// Search for good values of keys for a workload
     #[command(after_help = TUNE_EXAMPLES)]
@@ -581,6 +602,32 @@ pub(crate) struct SimulationArguments {
     #[arg(long, requires = "out")]
     pub parquet: bool,
     /// Age the array anew, and do not keep it; see `harmonia cache`
+    #[arg(long)]
+    pub no_cache: bool,
+    /// Largest size of the cache of aged arrays [default: 8GiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
+    pub cache_limit: Option<u64>,
+}
+
+/// How long advice may take, and where it goes.
+#[derive(Debug, Args)]
+pub(crate) struct AdviseArguments {
+    /// Run with N seeds, from the scenario's own on
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub seeds: u64,
+    /// Begin nothing more after so long, such as 60s; what was not tried is said
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub time_limit: Option<SimDuration>,
+    /// Threads to use; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Print the advice as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Also write advice.txt, advice.json, a page of all runs (report.html), report.json and scenario.toml into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Age arrays anew, and do not keep them; see `harmonia cache`
     #[arg(long)]
     pub no_cache: bool,
     /// Largest size of the cache of aged arrays [default: 8GiB]

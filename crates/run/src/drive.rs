@@ -6,6 +6,7 @@
 
 use std::sync::atomic::Ordering;
 
+use harmonia_array::layout::Layout;
 use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
@@ -18,7 +19,9 @@ use harmonia_ssd::{Device, Ftl};
 use harmonia_types::{
     Completion, Counters, DeviceCounters, DeviceId, HostRequest, IoCause, Operation, SimTime,
 };
-use harmonia_workload::{ArrayGeometryForLoad, Limit, Load, SkewRest, TraceAccount, WorkloadConfig};
+use harmonia_workload::{
+    ArrayGeometryForLoad, FullArray, Limit, Load, SkewRest, TraceAccount, WorkloadConfig,
+};
 
 use crate::clock::{Clock, Listener, TooLong};
 use crate::failures::{self, Ending};
@@ -246,8 +249,14 @@ pub(crate) fn geometry(scenario: &Scenario) -> ArrayGeometryForLoad {
         member_bytes: skewed.map_or(layout.member_bytes(), |member| layout.pinned_bytes(member)),
         members: scenario.array.devices,
         page_size: scenario.array.page_size(),
-        scaled_from: full_bytes(scenario),
+        scaled_from: full_bytes(scenario).map(|bytes| FullArray { bytes, row: row_bytes(&layout) }),
     }
+}
+
+/// The data that a row of stripes holds.
+fn row_bytes(layout: &Layout) -> u64 {
+    let holding = layout.logical_bytes() as f64 / layout.member_bytes().max(1) as f64;
+    (holding.round() as u64).max(1) * layout.stripe_unit()
 }
 
 /// What the array holds if its members are not scaled down; `None` if they are not.

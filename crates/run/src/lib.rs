@@ -1,5 +1,6 @@
 //! Running: age the array once, give every run its own copy of that state, drive it with its load, measure.
 //!
+//! * `advice`: whether collection matters on an array, and what would change it;
 //! * `cache`: aged states kept from one process to the next;
 //! * `clock`: a load and an array in order of time, and who listens;
 //! * `drive`: one run, from an aged array to its measurements;
@@ -18,6 +19,7 @@
 //! Every run is deterministic. Threads run different things at once, or members of one run that cannot influence one another,
 //! so their number never shows in a result.
 
+pub mod advice;
 mod cache;
 mod clock;
 mod drive;

@@ -134,7 +134,7 @@ pub fn default_seeds(variants: &[Variant]) -> u64 {
 /// Page operations for each page that the host writes, roughly: it and what garbage collection reads and programs.
 const PER_PAGE: f64 = 8.0;
 
-fn ageing_operations(scenario: &Scenario) -> f64 {
+pub(crate) fn ageing_operations(scenario: &Scenario) -> f64 {
     PER_PAGE * pages_to_age(scenario) as f64
 }
 

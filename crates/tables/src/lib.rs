@@ -3,6 +3,7 @@
 //!
 //! Pure functions from reports to text; a fixed width and no colour give the same text everywhere.
 
+mod advice;
 mod answer;
 mod around;
 mod blame;
@@ -40,6 +41,7 @@ mod tests;
 
 use harmonia_metrics::{Comparison, Report};
 
+pub use advice::advice;
 pub use around::sentences as kept_away;
 pub use color::{Color, Emphasis};
 pub use cross::{Cross, POLICY_KEY, Point, combinations};

@@ -155,7 +155,7 @@ fn years(interval: Interval) -> String {
 }
 
 /// A ratio with three digits that count.
-fn digits(ratio: f64) -> String {
+pub(crate) fn digits(ratio: f64) -> String {
     match ratio {
         0.0 => NONE.to_owned(),
         ratio if ratio < 0.01 => format!("{ratio:.1e}"),

@@ -17,8 +17,17 @@ pub struct ArrayGeometryForLoad {
     pub members: u16,
     /// Logical page, in bytes: the unit of alignment.
     pub page_size: Bytes,
-    /// Logical size of the array that this is a scaled-down part of, if it is one: what addresses of a trace are of. Unit: bytes.
-    pub scaled_from: Option<Bytes>,
+    /// The array that this is a scaled-down part of, if it is one: what addresses of a trace are of.
+    pub scaled_from: Option<FullArray>,
+}
+
+/// An array of which a part is simulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FullArray {
+    /// Its logical size. Unit: bytes.
+    pub bytes: Bytes,
+    /// The data of a row: a stripe unit of every member that holds some. Unit: bytes.
+    pub row: Bytes,
 }
 
 impl ArrayGeometryForLoad {

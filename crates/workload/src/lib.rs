@@ -29,7 +29,7 @@ pub use config::{
     Volumes, WorkingSetPattern, WorkloadConfig,
 };
 pub use fit::{Heat, Measured, MeasuredKind, READS, TRIMS, TraceFit, WRITES};
-pub use geometry::{ArrayGeometryForLoad, MOST_PAGES_AT_ONCE};
+pub use geometry::{ArrayGeometryForLoad, FullArray, MOST_PAGES_AT_ONCE};
 pub use replay::{RemapCounts, Replay, TraceAccount, TraceSource};
 pub use source::{Next, Source, SourceError};
 pub use streams::Streams;

@@ -1,5 +1,6 @@
 //! What each subcommand does.
 
+mod advise;
 mod cache;
 mod check;
 mod diff;
@@ -47,6 +48,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
             simulate::Session::new(&scenario, &simulation, no_progress, output)?
                 .lifetime(policies.as_deref(), exact)
         }
+        Command::Advise { scenario, options } => advise::advise(&scenario, &options, no_progress, output),
         Command::Tune { scenario, options } => tune::tune(&scenario, &options, no_progress, output),
         Command::Sweep(options) => sweep::sweep(&options, no_progress, output),
         Command::Results(command) => results::results(&command, output),

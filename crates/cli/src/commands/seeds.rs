@@ -63,15 +63,15 @@ fn more(done: u64, is_decided: bool, elapsed: Duration, limit: Duration) -> u64 
 
 /// Real time, which decides how much is run and never what comes out.
 #[expect(clippy::disallowed_types, reason = "a time limit is one of real time")]
-struct Clock(std::time::Instant);
+pub(super) struct Clock(std::time::Instant);
 
 impl Clock {
     #[expect(clippy::disallowed_types, reason = "a time limit is one of real time")]
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         Clock(std::time::Instant::now())
     }
 
-    fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.0.elapsed()
     }
 }

@@ -143,7 +143,7 @@ impl Replay {
         let origin_utc_ns = origin_utc_ns(&trace);
         let fold =
             array.scaled_from.map(|full| Fold::new(full, array.logical_bytes, array.page_size, ends.longest));
-        let full = array.scaled_from.unwrap_or(array.logical_bytes);
+        let full = array.scaled_from.map_or(array.logical_bytes, |full| full.bytes);
         let array = ArrayGeometryForLoad { logical_bytes: full, scaled_from: None, ..*array };
         let replay = Replay { trace, config: config.clone(), array, fold, regions, origin_utc_ns };
         let may_end_beyond = config.remap == Remap::Reject && replay.regions.end > array.logical_bytes;

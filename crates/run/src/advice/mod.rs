@@ -1,0 +1,326 @@
+//! Advice: does garbage collection matter on this array under this load, and what would change it?
+//!
+//! ```text
+//!   plan: array as it is | ideal    -> does collection matter?     levers.rs says what is tried, and in which order
+//!         one change at a time      -> what does each bring?
+//!         both at twice the rate    -> what would change the answer?
+//! ```
+//!
+//! Every figure and every interval is that of a comparison of runs on the same requests ([`harmonia_metrics::versus`]). What
+//! is decided here: collection matters if it costs more than a twentieth of p99.9, p99 or the mean, with the whole interval. It does not
+//! matter if it costs less than that of mean and p99, and less than a tenth of p99.9, with the whole intervals. Otherwise the run cannot
+//! tell.
+//!
+//! Leaves out: several changes at once, other drives, prices.
+
+mod levers;
+mod verdict;
+
+use harmonia_metrics::judgement::{self, NO_COLLECTION};
+use harmonia_metrics::{Comparison, DriveLimits, LifetimeReport, PerMetric, Report, Versus, Warning, versus};
+use harmonia_scenario::Scenario;
+use serde::Serialize;
+
+use crate::{RunError, RunOptions, compare_seeds};
+pub use levers::{Kind, Lever, NotTried, Plan};
+pub use verdict::{Metric, Recommendation, Verdict, is_sure};
+
+/// Seeds of the array as it is where fewer cannot tell.
+const MORE_SEEDS: u64 = 5;
+
+/// The `schema` of an [`Advice`].
+pub const ADVICE_SCHEMA: &str = "harmonia-advice/1";
+
+/// One page of answer.
+#[derive(Debug, Clone, Serialize)]
+pub struct Advice {
+    /// [`ADVICE_SCHEMA`].
+    pub schema: &'static str,
+    /// Version of Harmonia.
+    pub version: &'static str,
+    /// The scenario as it is.
+    pub scenario: serde_json::Value,
+    /// Seeds that every run had.
+    pub seeds: Vec<u64>,
+    /// What nobody said.
+    pub assumed: Vec<String>,
+    /// Whether collection matters here.
+    pub verdict: Verdict,
+    /// What the verdict rests on.
+    pub why: String,
+    /// What collection costs: the array as it is, against the same if collection took no time.
+    pub collection: Vec<Figure>,
+    /// What is asked for and what is served.
+    pub load: Load,
+    /// What each drive takes, in its order.
+    pub drives: Vec<Drive>,
+    /// What each change brings, in the order in which they were tried.
+    pub levers: Vec<Tried>,
+    /// What was not tried, and why.
+    pub not_tried: Vec<NotTried>,
+    /// What to do.
+    pub recommendation: Recommendation,
+    /// What collection costs at twice the rate.
+    pub at_twice_the_rate: Option<Doubled>,
+    /// What would change the answer, in words.
+    pub would_change_it: Vec<String>,
+    /// What is to be known of the run of the array as it is.
+    pub warnings: Vec<Warning>,
+}
+
+/// One figure of two runs.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Figure {
+    /// Which figure.
+    pub metric: Metric,
+    /// Of the array in question. Unit: ns.
+    pub value: f64,
+    /// Of what it is held against. Unit: ns.
+    pub against: f64,
+    /// The difference and its interval; null where a run has too few requests.
+    pub change: Option<Versus>,
+}
+
+/// What the load asks for.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Load {
+    /// Requests that arrive in a second; null in a closed loop.
+    pub offered_iops: Option<f64>,
+    /// Requests that are answered in a second.
+    pub served_iops: f64,
+    /// Bytes that are read and written in a second.
+    pub bytes_per_second: f64,
+    /// Share of the array's space that holds data. Unit: fraction.
+    pub fill: f64,
+    /// What the user can store on the array as it is, full drives. Unit: bytes.
+    pub usable_bytes: u64,
+    /// Simulated time of the window. Unit: s.
+    pub window_s: f64,
+    /// Flash bytes per byte that the user wrote.
+    pub write_amplification: Option<f64>,
+}
+
+/// What a drive takes, at the rate of the window.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Drive {
+    /// Its number.
+    pub device: u16,
+    /// Rates, write amplification, and years where something says what the drive endures.
+    pub lifetime: LifetimeReport,
+}
+
+/// One change that was tried.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tried {
+    /// What kind of change it is.
+    pub kind: Kind,
+    /// What it is called.
+    pub name: String,
+    /// What drives must reveal and accept: `array.interface`.
+    pub needs: String,
+    /// What it costs, in words.
+    pub costs: String,
+    /// Its figures, held against those of the array as it is.
+    pub figures: Vec<Figure>,
+    /// Flash bytes per byte that the user wrote.
+    pub write_amplification: Option<f64>,
+    /// Years until the first drive ends, where something says what drives endure.
+    pub years: Option<f64>,
+    /// The warning for which its figures say nothing.
+    pub void: Option<String>,
+}
+
+/// What collection costs at twice the rate.
+#[derive(Debug, Clone, Serialize)]
+pub struct Doubled {
+    /// Its figures with collection, against those without it.
+    pub collection: Vec<Figure>,
+    /// The warning for which they say nothing.
+    pub void: Option<String>,
+}
+
+/// Runs what is planned. `go_on` is asked before each further run, with its name, and says whether there is time for it. Returns the
+/// comparison of all runs, too, the array as it is being the first.
+///
+/// # Errors
+/// If the array as it is cannot be run, or it is cancelled. A change that cannot be run is told as not tried.
+pub fn advise(
+    plan: &Plan,
+    seeds: u64,
+    go_on: &dyn Fn(&str) -> bool,
+    options: &RunOptions<'_>,
+) -> Result<(Advice, Comparison), RunError> {
+    let first = compare_seeds(&plan.pair, seeds, options)?;
+    let mut runs = first.runs;
+    let (base, bound) = runs.split_at(seeds as usize);
+    let (base, bound) = (base.to_vec(), bound.to_vec());
+    let pairs = plan.levers.len().max(1);
+    // Whether collection matters is one question, and comes first.
+    let mut collection = figures(&base, &bound, 1);
+    let (mut verdict, mut why) = verdict::of(&base, &bound, &collection);
+    if verdict == Verdict::CannotTell && seeds < MORE_SEEDS && go_on("more seeds") {
+        let more = compare_seeds(&plan.pair, MORE_SEEDS, options)?.runs;
+        let (base, bound) = more.split_at(MORE_SEEDS as usize);
+        let figures = figures(base, bound, 1);
+        let (clearer, because) = verdict::of(base, bound, &figures);
+        (verdict, why) = (clearer, format!("{because} ({MORE_SEEDS} seeds)"));
+        collection = figures;
+    }
+    let mut not_tried = plan.not_tried.clone();
+    let mut tried = Vec::new();
+    let mut is_over = false;
+    for lever in &plan.levers {
+        is_over = is_over || !go_on(&lever.name);
+        if is_over {
+            not_tried.push(NotTried { name: lever.name.clone(), why: "the time was over".to_owned() });
+            continue;
+        }
+        match compare_seeds(std::slice::from_ref(&lever.variant), seeds, options) {
+            Ok(comparison) => {
+                tried.push(of_lever(lever, &comparison.runs, &base, pairs));
+                runs.extend(comparison.runs);
+            }
+            Err(RunError::BadInput(bad)) => {
+                not_tried.push(NotTried { name: lever.name.clone(), why: bad.problem().to_owned() });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    let doubled = match &plan.doubled {
+        Some(pair) if !is_over && go_on(&pair[0].label) => match compare_seeds(pair, seeds, options) {
+            Ok(comparison) => Some(doubled(&comparison.runs, seeds as usize)),
+            Err(RunError::BadInput(_)) => None,
+            Err(error) => return Err(error),
+        },
+        _ => None,
+    };
+    let scenario = &plan.pair[0].scenario;
+    let recommendation = verdict::recommend(verdict, &collection, &tried);
+    let advice = Advice {
+        schema: ADVICE_SCHEMA,
+        version: crate::VERSION,
+        scenario: base[0].scenario.clone(),
+        seeds: base.iter().map(|run| run.seed).collect(),
+        assumed: Vec::new(),
+        verdict,
+        why,
+        would_change_it: verdict::would_change_it(verdict, &collection, doubled.as_ref(), scenario),
+        load: load(scenario, &base[0]),
+        drives: drives(scenario, &base[0]),
+        collection,
+        levers: tried,
+        not_tried,
+        recommendation,
+        at_twice_the_rate: doubled,
+        warnings: Comparison::new(base, seeds as usize).warnings,
+    };
+    Ok((advice, Comparison::new(runs, seeds as usize)))
+}
+
+/// The figures of some runs held against those of others, those that all runs have.
+fn figures(runs: &[Report], against: &[Report], pairs: usize) -> Vec<Figure> {
+    let all: PerMetric<Option<Versus>> = versus(runs, against, pairs);
+    let mean = |runs: &[Report], metric: Metric| {
+        let values: Option<Vec<f64>> = runs.iter().map(|run| metric.of(run)).collect();
+        values
+            .filter(|values| !values.is_empty())
+            .map(|values| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let figure = |metric: Metric| {
+        let change = match metric {
+            Metric::Mean => all.mean,
+            Metric::P99 => all.p99,
+            Metric::P999 => all.p999,
+        };
+        Some(Figure { metric, value: mean(runs, metric)?, against: mean(against, metric)?, change })
+    };
+    [Metric::Mean, Metric::P99, Metric::P999].into_iter().filter_map(figure).collect()
+}
+
+/// The warning for which runs say nothing, if half of them have one.
+fn void(runs: &[Report]) -> Option<&Warning> {
+    let has = |run: &Report, code: &str| run.warnings.iter().any(|warning| warning.code == code);
+    let is_common =
+        |warning: &&Warning| 2 * runs.iter().filter(|run| has(run, &warning.code)).count() >= runs.len();
+    let is_void = |warning: &&Warning| judgement::voids(&warning.code) || warning.code == NO_COLLECTION;
+    runs.iter().flat_map(|run| &run.warnings).filter(is_void).find(is_common)
+}
+
+fn of_lever(lever: &Lever, runs: &[Report], base: &[Report], pairs: usize) -> Tried {
+    let lives = runs.iter().map(|run| run.array.lifetime.as_ref()?.first.map(|first| first.years));
+    let lives: Option<Vec<f64>> = lives.collect();
+    Tried {
+        kind: lever.kind,
+        name: lever.name.clone(),
+        needs: lever.needs.name().to_owned(),
+        costs: lever.costs.clone(),
+        figures: figures(runs, base, pairs),
+        write_amplification: amplification(&runs[0]),
+        years: lives.map(|lives| lives.iter().sum::<f64>() / lives.len().max(1) as f64),
+        // Without collection there is nothing to wait for, which is what the change may have been for.
+        void: void(runs).filter(|warning| warning.code != NO_COLLECTION).map(|warning| warning.code.clone()),
+    }
+}
+
+fn doubled(runs: &[Report], seeds: usize) -> Doubled {
+    let (with, without) = runs.split_at(seeds);
+    Doubled {
+        collection: figures(with, without, 1),
+        void: void(with).or_else(|| void(without)).map(|warning| warning.code.clone()),
+    }
+}
+
+fn amplification(run: &Report) -> Option<f64> {
+    run.array.write_amplification_whole_cycles.or(run.array.write_amplification)
+}
+
+fn load(scenario: &Scenario, run: &Report) -> Load {
+    let seconds = run.simulated_ns as f64 / 1e9;
+    let a_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
+    let arrivals = run.host.arrivals_ns.filter(|&ns| ns > 0);
+    Load {
+        offered_iops: arrivals.map(|ns| run.host.requests as f64 * 1e9 / ns as f64),
+        served_iops: a_second(run.host.requests),
+        bytes_per_second: a_second(run.host.bytes_read + run.host.bytes_written),
+        fill: scenario.precondition.fill,
+        usable_bytes: crate::drive::full_bytes(scenario).unwrap_or(scenario.array.layout().logical_bytes()),
+        window_s: seconds,
+        write_amplification: amplification(run),
+    }
+}
+
+/// Rates and, where something says what drives endure, years.
+fn drives(scenario: &Scenario, run: &Report) -> Vec<Drive> {
+    let of = |((device, report), member): (
+        (u16, &harmonia_metrics::DeviceReport),
+        &harmonia_array::MemberConfig,
+    )| {
+        let full = member.ssd.full();
+        let capacity =
+            full.resolve().map_or(0, |shape| u64::from(shape.logical_pages) * u64::from(shape.page_size));
+        let rates = || {
+            let limits = DriveLimits { capacity, ..DriveLimits::default() };
+            LifetimeReport::of(&limits, report, run.simulated_ns)
+        };
+        Drive { device, lifetime: report.lifetime.unwrap_or_else(rates) }
+    };
+    (0..).zip(&run.devices).zip(&scenario.array.members).map(of).collect()
+}
+
+/// About how long this takes, in s: ageing and simulation of every run on so many threads.
+pub fn seconds(plan: &Plan, threads: usize) -> f64 {
+    // Page operations a second of one thread, as measured on a processor of 2023.
+    const RATE: f64 = 3e7;
+    let ageing =
+        |scenario: &Scenario| crate::seeds::ageing_operations(scenario) / RATE / threads.max(1) as f64;
+    let mut aged = vec![crate::aged_by(&plan.pair[0].scenario)];
+    let mut seconds = ageing(&plan.pair[0].scenario);
+    for lever in &plan.levers {
+        let key = crate::aged_by(&lever.variant.scenario);
+        if !aged.contains(&key) {
+            seconds += ageing(&lever.variant.scenario);
+            aged.push(key);
+        }
+    }
+    seconds
+}
