@@ -153,6 +153,8 @@ examples: command
 	harmonia run tiny --out $(TARGET)/explained > /dev/null; \
 	harmonia explain $(TARGET)/explained --slowest 3 > /dev/null; \
 	harmonia explain raid5-hpc-w --set ssd.preset=tiny-test --set workload.requests=2000 --request 1500 > /dev/null; \
+	harmonia advise --trace $$trace --drive tiny-test --count 4 --level raid5 --chunk 16KiB --set workload.remap=wrap \
+		--set workload.warmup=0 --quiet > /dev/null; \
 	harmonia trace info $$trace --quiet > /dev/null; \
 	harmonia trace head $$trace --quiet > /dev/null; \
 	harmonia trace fit $$trace --quiet > $(TARGET)/fitted.toml; \

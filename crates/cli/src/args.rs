@@ -613,7 +613,7 @@ pub(crate) struct SimulationArguments {
 #[derive(Debug, Args)]
 pub(crate) struct AdviseArguments {
     /// Run with N seeds, from the scenario's own on
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub seeds: u64,
     /// Begin nothing more after so long, such as 60s; what was not tried is said
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]

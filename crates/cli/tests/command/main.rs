@@ -1,5 +1,6 @@
 //! The `harmonia` command as a user or a script meets it: exit statuses, messages, what lands where.
 
+mod advising;
 mod arguments;
 mod buying;
 mod explaining;

@@ -8,7 +8,8 @@
 //!
 //! Every figure and every interval is that of a comparison of runs on the same requests ([`harmonia_metrics::versus`]). What
 //! is decided here: collection matters if it costs more than a twentieth of p99.9, p99 or the mean, with the whole interval. It does not
-//! matter if it costs less than that, with the whole interval. Otherwise the run cannot tell.
+//! matter if it costs less than that of mean and p99, and less than a tenth of p99.9, with the whole intervals. Otherwise the run cannot
+//! tell.
 //!
 //! Leaves out: several changes at once, other drives, prices.
 

@@ -10,6 +10,8 @@ use super::{Doubled, Figure, Kind, Tried, void};
 
 /// A change of less than this share is not worth an effort.
 const WORTH: f64 = 0.05;
+/// A cost of less than this share of p99.9, which one request in a thousand exceeds, is none to act on.
+const TAIL_MOST: f64 = 0.1;
 
 /// Figures that advice is given on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -32,6 +34,11 @@ impl Metric {
             Metric::P99 => all.p99.map(|ns| ns as f64),
             Metric::P999 => all.p999.map(|ns| ns as f64),
         }
+    }
+
+    /// The share of it up to which a cost is none to act on.
+    fn most(self) -> f64 {
+        if self == Metric::P999 { TAIL_MOST } else { WORTH }
     }
 
     /// As it is written.
@@ -127,16 +134,16 @@ pub(super) fn of(base: &[Report], bound: &[Report], collection: &[Figure]) -> (V
     }
     let has_tail = known.iter().any(|(figure, ..)| figure.metric != Metric::Mean);
     match known.first() {
-        Some((figure, ..)) if has_tail && known.iter().all(|(_, _, most)| *most < WORTH) => {
+        Some((figure, ..))
+            if has_tail && known.iter().all(|(figure, _, most)| *most < figure.metric.most()) =>
+        {
             (Verdict::DoNothing, said(figure))
         }
         Some((figure, ..)) if has_tail => {
-            let open =
-                known.iter().find(|(_, _, most)| *most >= WORTH).map_or(*figure, |(figure, ..)| *figure);
-            (
-                Verdict::CannotTell,
-                format!("{}, which may be more or less than {:.0}%", said(open), WORTH * 100.0),
-            )
+            let is_open = |(figure, _, most): &&(&Figure, f64, f64)| *most >= figure.metric.most();
+            let (open, _, most) = known.iter().find(is_open).copied().unwrap_or((figure, 0.0, 0.0));
+            let text = format!("{}, and it may be up to {:.1}%", said(open), most * 100.0);
+            (Verdict::CannotTell, text)
         }
         _ => (Verdict::TooShort, "the load has too few requests for intervals of p99 and p99.9".to_owned()),
     }
@@ -168,9 +175,7 @@ fn gain(tried: &Tried, metric: Metric) -> Option<(f64, &Figure)> {
 pub(super) fn recommend(verdict: Verdict, collection: &[Figure], tried: &[Tried]) -> Recommendation {
     let nothing = |text: String| Recommendation { lever: None, text };
     match verdict {
-        Verdict::DoNothing => {
-            nothing("Do nothing about garbage collection: it costs less than a twentieth, with the whole interval.".to_owned())
-        }
+        Verdict::DoNothing => nothing(do_nothing(collection, tried)),
         Verdict::TooShort => {
             nothing("Nothing yet: use a longer trace, or several hours of it, and ask again.".to_owned())
         }
@@ -192,6 +197,34 @@ pub(super) fn recommend(verdict: Verdict, collection: &[Figure], tried: &[Tried]
         }
         Verdict::Matters => best(&decisive(collection), tried),
     }
+}
+
+/// How little collection costs, and what is worth doing for other reasons.
+fn do_nothing(collection: &[Figure], tried: &[Tried]) -> String {
+    let most = |figure: &Figure| {
+        let (_, most) = bounds(figure.change.as_ref()?)?;
+        Some(format!("{:.1}% of {}", most.max(0.0) * 100.0, figure.metric.name()))
+    };
+    let most: Vec<String> = from_the_tail(collection).filter_map(most).collect();
+    let most = match most.is_empty() {
+        true => String::new(),
+        false => format!(" It costs at most {}.", most.join(", ")),
+    };
+    let layout = |tried: &&Tried| matches!(tried.kind, Kind::Level | Kind::Chunk | Kind::Drives);
+    let gains = tried.iter().filter(layout).filter_map(|tried| {
+        gain(tried, Metric::P999)
+            .or_else(|| gain(tried, Metric::P99))
+            .map(|(share, figure)| (share, figure, tried))
+    });
+    let other = gains.max_by(|one, other| one.0.total_cmp(&other.0)).map(|(_, figure, tried)| {
+        let share = figure.change.as_ref().map(shown).unwrap_or_default();
+        let (name, before, after) = (figure.metric.name(), ms(figure.against), ms(figure.value));
+        format!(
+            " For another reason than collection, {} cuts {name} by {share}, from {before} to {after}. It costs: {}.",
+            tried.name, tried.costs
+        )
+    });
+    format!("Do nothing about garbage collection.{most}{}", other.unwrap_or_default())
 }
 
 /// Whether drives that are for sale will do. Firmware that lets the host go first is the drive's own.
