@@ -1,6 +1,7 @@
 //! All tests of the crate in one program, but for one that adds policies to what the process knows: each program would compile
 //! the simulator anew.
 
+mod ablation;
 mod advice;
 mod cache;
 mod deadlines;

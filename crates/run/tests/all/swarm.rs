@@ -859,6 +859,13 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
             *sum += part;
         }
     }
+    // Spares take the places of members that wear out.
+    for spare in report.devices.iter().skip(scenario.array.members.len()) {
+        for (sum, part) in sums.iter_mut().zip([spare.erases, spare.gc_pages_moved, spare.host_pages_written])
+        {
+            *sum += part;
+        }
+    }
     let written = array.flash_pages_programmed + skipped(&array.inside);
     assert!(written.abs_diff(erased_in_all) <= pages_in_all, "{written} written and {erased_in_all} erased");
     parity_adds_up(scenario, array, warmup == 0);
@@ -920,8 +927,10 @@ fn parity_adds_up(scenario: &Scenario, array: &ArrayReport, is_whole: bool) {
         let nvram = array.nvram.unwrap_or_default();
         let cache = array.inside.write_cache.unwrap_or_default();
         let held = cache.admitted_pages.saturating_sub(parity + host);
-        let unwritten =
-            nvram.parked_pages - nvram.destaged_pages + cache.absorbed_pages + cache.trimmed_pages + held;
+        // Members that wear out take no more, parity or not.
+        let lost = array.failures.as_ref().map_or(0, |failures| failures.lost.unwritten_pages);
+        let kept = nvram.parked_pages - nvram.destaged_pages;
+        let unwritten = kept + cache.absorbed_pages + cache.trimmed_pages + held + lost;
         // Where units lie away from home each has parity there, in its row without it, and in its row when it is home again.
         let displaces = array.coordination.policy == "gaftl";
         let times = if displaces { 3 } else { 1 };
