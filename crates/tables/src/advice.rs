@@ -23,8 +23,7 @@ pub fn advice(of: &Advice, style: Style) -> String {
         sections.push(levers(&of.levers, style));
     }
     if !of.not_tried.is_empty() {
-        let line = |NotTried { name, why }: &NotTried| wrapped(&format!("Not tried: {name}, because {why}."));
-        sections.push(of.not_tried.iter().map(line).collect());
+        sections.push(not_tried(&of.not_tried).iter().map(|line| wrapped(line)).collect());
     }
     sections.push(wrapped(&format!("What to do: {}", of.recommendation.text)));
     let would = of.would_change_it.iter().map(|text| wrapped(text)).collect::<String>();
@@ -36,6 +35,16 @@ pub fn advice(of: &Advice, style: Style) -> String {
     notes.push(seeds(of.seeds.len()));
     sections.push(notes.iter().map(|note| wrapped(note)).collect());
     sections.join("\n")
+}
+
+/// A line for each reason.
+fn not_tried(all: &[NotTried]) -> Vec<String> {
+    let same = all.chunk_by(|one, next| one.why == next.why);
+    let line = |some: &[NotTried]| {
+        let names: Vec<&str> = some.iter().map(|one| one.name.as_str()).collect();
+        format!("Not tried, because {}: {}.", some[0].why, names.join(", "))
+    };
+    same.map(line).collect()
 }
 
 fn answer(of: &Advice) -> String {
