@@ -17,7 +17,6 @@ use crate::gc::{schedule, victim};
 use crate::leveling::LevelingConfig;
 use crate::order::{Odometer, Order};
 use crate::rating::Rating;
-use crate::scale::Scale;
 use crate::shape::{Packing, Shape};
 
 /// Units that one program carries at most.
@@ -118,6 +117,48 @@ pub enum Arbitration {
     RoundRobin,
     /// The first that came.
     Fifo,
+}
+
+/// `ssd.scale`: one part in so many of a drive.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Scale {
+    /// 0 and 1 stand for the whole drive.
+    pub(crate) divisor: u32,
+    /// The drive as it was described, where this one is a part of it.
+    pub(crate) full: Option<Box<SsdConfig>>,
+}
+
+impl Scale {
+    /// One part in so many.
+    pub fn one_in(divisor: u32) -> Scale {
+        Scale { divisor: if divisor <= 1 { 0 } else { divisor }, full: None }
+    }
+
+    /// One part in so many.
+    pub fn divisor(&self) -> u32 {
+        self.divisor.max(1)
+    }
+
+    /// Whether this is the whole drive.
+    pub fn is_whole(&self) -> bool {
+        self.divisor() == 1
+    }
+}
+
+/// As a scenario has it.
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.divisor() {
+            1 => write!(f, "1"),
+            divisor => write!(f, "1/{divisor}"),
+        }
+    }
+}
+
+impl Serialize for Scale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// The `[ssd.write_cache]` table.

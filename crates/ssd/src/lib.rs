@@ -28,7 +28,7 @@ mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    Frontiers, FtlConfig, GcConfig, Infeasible, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    Frontiers, FtlConfig, GcConfig, Infeasible, Priority, Scale, SsdConfig, Trigger, WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,
@@ -40,7 +40,7 @@ pub use harmonia_types::registry::PolicyConfig;
 pub use leveling::LevelingConfig;
 pub use order::{Order, Part};
 pub use rating::Rating;
-pub use scale::{Scale, Scaling};
+pub use scale::Scaling;
 pub use shape::{FlashPageOfBlock, Packing, Shape};
 pub use slab::Slab;
 pub use table::HugeTable;

@@ -18,10 +18,6 @@
 //!
 //! Leaves out: a cache that shrinks with the drive, and wear, which is that of the small drive while it is simulated.
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
-
 use crate::config::{Amount, Frontiers, Infeasible, SsdConfig};
 use crate::shape::Shape;
 
@@ -34,48 +30,6 @@ const POOL: u32 = 32;
 /// How far the number of blocks may be from the wanted one, as a share, so that whole blocks of spare fit.
 const NEAR: f64 = 0.05;
 const KEY: &str = "ssd.scale";
-
-/// `ssd.scale`: one part in so many of a drive.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Scale {
-    /// 0 and 1 stand for the whole drive.
-    divisor: u32,
-    /// The drive as it was described, where this one is a part of it.
-    full: Option<Box<SsdConfig>>,
-}
-
-impl Scale {
-    /// One part in so many.
-    pub fn one_in(divisor: u32) -> Scale {
-        Scale { divisor: if divisor <= 1 { 0 } else { divisor }, full: None }
-    }
-
-    /// One part in so many.
-    pub fn divisor(&self) -> u32 {
-        self.divisor.max(1)
-    }
-
-    /// Whether this is the whole drive.
-    pub fn is_whole(&self) -> bool {
-        self.divisor() == 1
-    }
-}
-
-/// As a scenario has it.
-impl fmt::Display for Scale {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.divisor() {
-            1 => write!(f, "1"),
-            divisor => write!(f, "1/{divisor}"),
-        }
-    }
-}
-
-impl Serialize for Scale {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
 
 /// How a scaled drive differs from the full one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -264,6 +218,7 @@ mod tests {
     use harmonia_flash::presets;
 
     use super::*;
+    use crate::config::Scale;
 
     fn drive(blocks: u32) -> SsdConfig {
         let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
