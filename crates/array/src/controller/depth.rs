@@ -12,7 +12,8 @@
 //!
 //! A drive's command window is such a limit, too, which the drive keeps itself: it fetches a command from the queues of its host only
 //! while fewer than that are fetched and not complete. Every stream or volume has a queue, and the array's own work another one. With
-//! round robin the next command is the first of the next queue that has one. Without a window there is one queue.
+//! round robin the next command is the first of the next queue that has one. Without a window there is one queue, and so there is in
+//! arrays with redundancy or NVRAM, where writes of one page must not pass one another.
 //!
 //! ```text
 //! queue of stream 0   w w w w w ──┐
@@ -37,6 +38,7 @@ use super::trails::What;
 use super::transactions::Chain;
 use super::{Array, ArrayFailure};
 use crate::config::ArrayConfig;
+use crate::layout::Layout;
 
 /// Who has how many operations, and who waits.
 #[derive(Debug, Clone)]
@@ -245,7 +247,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The line in which an operation waits for the device in a slot.
     fn line_of(&self, slot: usize, token: u64) -> u32 {
         let ControllerConfig { command_window, arbitration } = self.members.devices[slot].controller();
-        if command_window.is_none() || *arbitration == Arbitration::Fifo {
+        // Copies and parked writes of one page must reach their members in one order, whatever queues they come from.
+        let keeps_order = self.nvram.is_some() || !matches!(self.layout, Layout::Striped(_));
+        if command_window.is_none() || *arbitration == Arbitration::Fifo || keeps_order {
             return OWN;
         }
         let node = self.nodes.place(token).map(|place| self.nodes.get(place));

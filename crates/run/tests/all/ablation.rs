@@ -37,7 +37,7 @@ const DRIVE: &str = r#"
     timing.erase = "167us"
 "#;
 
-const RATE: &str = "workload.stream.writes.arrival.rate";
+const FAST: &str = "workload.stream.writes.arrival.rate=50000";
 
 /// Figures of one run. Unit: ns.
 struct Figures {
@@ -75,15 +75,17 @@ fn what_each_part_of_a_drive_is_for() {
     assert!(without.read_p99 > 4 * whole.read_p99, "reads wait for whole programs");
     let without = figures("  without the minimum run", &["ssd.timing.minimum_run=0us"]);
     assert!(2 * without.read_p99 < whole.read_p99, "the tail is what programs run before they give way");
-    let fast = figures("50,000 writes/s", &[&format!("{RATE}=50000")]);
-    let small =
-        figures("  with a cache of 200 units", &[&format!("{RATE}=50000"), "ssd.write_cache.size=800KiB"]);
+    let fast = figures("50,000 writes/s", &[FAST]);
+    let small = figures("  with a cache of 200 units", &[FAST, "ssd.write_cache.size=800KiB"]);
     assert!(small.write_p99 > 100 * fast.write_p99, "bursts of writes find no room");
-    let saturated = [&format!("{RATE}=80000"), "workload.stream.reads.arrival.rate=10000"];
-    let with = |more: &str| [&saturated[..], &[more]].concat();
+    let saturated = ["workload.stream.writes.arrival.rate=80000", "workload.stream.reads.arrival.rate=10000"];
     let full = figures("80,000 writes/s and 10,000 reads/s", &saturated);
-    let without = figures("  without a window", &with("ssd.controller.command_window=none"));
+    let without =
+        figures("  without a window", &[&saturated[..], &["ssd.controller.command_window=none"]].concat());
     assert!(without.read_p50 < full.read_p50, "reads wait behind a backlog of writes");
-    let without = figures("  first come, first served", &with("ssd.controller.arbitration=fifo"));
+    let without = figures(
+        "  first come, first served",
+        &[&saturated[..], &["ssd.controller.arbitration=fifo"]].concat(),
+    );
     assert!(without.read_p50 > 10 * full.read_p50, "reads have no turn of their own");
 }
