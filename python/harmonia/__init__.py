@@ -41,7 +41,7 @@ from ._policies import (
     load_policies,
     split,
 )
-from ._research import Tuning, claims, presets, reproduce, tune
+from ._research import Advice, Tuning, advise, claims, presets, reproduce, tune
 from ._results import Comparison, HarmoniaWarning, NotKept, Report, Section, comparison_of, load, report_of, write_text
 from ._scenario import Scenario, opened, speaking
 from ._sweep import Sweep, sweep
@@ -49,6 +49,7 @@ from ._tables import Table
 
 __all__ = [
     "Actions",
+    "Advice",
     "ArrayView",
     "BadInput",
     "Candidate",
@@ -76,6 +77,7 @@ __all__ = [
     "Victim",
     "VictimView",
     "WallClock",
+    "advise",
     "check",
     "claims",
     "compare",

@@ -23,6 +23,7 @@ __all__ = [
     "Table",
     "VictimView",
     "WallClock",
+    "advise",
     "blame_parts",
     "check",
     "command",
@@ -116,6 +117,17 @@ def tune(
 def reproduce(
     ids: list[str], folder: str | None, seeds: int | None, threads: int, cache: str | None
 ) -> str: ...
+
+# Of advice the array is a scenario, or named by its drives: (drive, count, level, chunk).
+def advise(
+    scenario: tuple[str, bool] | None,
+    drives: tuple[str, int, str, str | None] | None,
+    sets: list[str],
+    trace: tuple[list[str], str | None] | None,
+    seeds: int,
+    threads: int,
+    cache: str | None,
+) -> tuple[str, str]: ...
 
 # How a trace is read: (files, format, keys of [workload] as key=value).
 _Reading = tuple[list[str], str | None, list[str]]

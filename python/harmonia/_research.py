@@ -1,4 +1,4 @@
-"""Campaigns of many runs: a search for good values, and the papers' claims."""
+"""Campaigns of many runs: a search for good values, the papers' claims, and advice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from . import _native
 from ._arguments import Source, Trace, cached, pairs, parallel, traced
 from ._results import Section, warn
-from ._scenario import Scenario, opened, speaking
+from ._scenario import Scenario, opened, speaking, without_flags
 
 #: The values of one key: a range such as "1..8" or "3%..10%", a range of Python, or choices.
 Values = str | range | Iterable[object]
@@ -68,6 +68,64 @@ def tune(
     found.tuned = Scenario(tuned)
     warn({"code": warning["kind"], "text": warning["text"]} for warning in found["warnings"])
     return found
+
+
+class Advice(Section):
+    """What `advise` says, as printed by ``harmonia advise --json``. ``print`` shows it as the command does."""
+
+    verdict: str
+    why: str
+    collection: list[Section]
+    load: Section
+    drives: list[Section]
+    levers: list[Section]
+    recommendation: Section
+
+    _page: str = ""
+
+    def __str__(self) -> str:
+        return self._page
+
+
+def advise(
+    scenario: Source | None = None,
+    *,
+    drive: str | None = None,
+    count: int | None = None,
+    level: str | None = None,
+    chunk: str | None = None,
+    seeds: int = 1,
+    sets: Mapping[str, object] | Iterable[str] = (),
+    trace: Trace | None = None,
+    format: str | None = None,
+    threads: int | None = None,
+    cache: bool = True,
+) -> Advice:
+    """Say whether garbage collection matters on an array under a load, and what would change it.
+
+    The array is that of a scenario, or ``count`` drives of the preset ``drive`` under a RAID ``level`` (``chunk``: a size such as
+    ``"64KiB"``), with a ``trace`` or a load in ``sets``, as in ``advise(trace="my-trace.csv", drive="modern-tlc-1t", count=6,
+    level="raid6")``. ``seeds`` is how many each run has. Other arguments are those of `run`. See docs/advise.md for the verdicts.
+    """
+    named = (drive, count, level)
+    if not 1 <= seeds <= 1000:
+        raise ValueError(f"seeds={seeds}: 1 to 1000")
+    if scenario is not None:
+        if any(part is not None for part in (*named, chunk)):
+            raise TypeError("drive, count, level, chunk: the scenario says already what the array is")
+        source, own = opened(scenario)
+        drives = None
+    elif drive is None or count is None or level is None:
+        raise TypeError("advise needs a scenario, or drive, count and level")
+    else:
+        source, own, drives = None, [], (drive, min(max(count, 0), 65_535), level, chunk)
+    text, page = speaking(
+        _native.advise, source, drives, own + pairs(sets), traced(trace, format), seeds, parallel(threads), cached(cache)
+    )
+    advice = Advice(json.loads(text, object_hook=Section))
+    advice._page = without_flags(page)
+    warn(advice["warnings"])
+    return advice
 
 
 def reproduce(

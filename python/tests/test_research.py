@@ -35,6 +35,29 @@ def test_tuning_refuses_what_it_cannot_do() -> None:
     assert str(refused.value).startswith("error: nothing is varied: over is missing")
 
 
+def test_advice_is_that_of_the_command() -> None:
+    drives = {"drive": "tiny-test", "count": 3, "level": "raid5"}
+    load = {"workload.preset": "hpc-w", "workload.size.mean": "4KiB", "workload.requests": 3000}
+    said = harmonia.advise(**drives, sets=load)  # type: ignore[arg-type]
+    assert said.schema == "harmonia-advice/1" and said.seeds == [1] and len(said.drives) == 3
+    assert said.verdict in ["matters", "do-nothing", "overload", "too-short", "cannot-tell"]
+    assert any("100% full" in text for text in said.assumed)
+    assert str(said).startswith("3 x tiny-test, raid5: ") and "What to do:" in str(said)
+    # Of a scenario nothing is assumed.
+    assert harmonia.advise("tiny", sets=FEW).assumed == []
+
+
+def test_advice_refuses_what_is_no_array() -> None:
+    with pytest.raises(TypeError, match="the scenario says already"):
+        harmonia.advise("tiny", count=3)
+    with pytest.raises(TypeError, match="a scenario, or drive, count and level"):
+        harmonia.advise(drive="tiny-test")
+    with pytest.raises(harmonia.BadInput, match="count=2: "):
+        harmonia.advise(drive="tiny-test", count=2, level="raid5", sets={"workload.preset": "hpc-w"})
+    with pytest.raises(harmonia.BadInput, match="drive tiny-tset: there is no such drive"):
+        harmonia.advise(drive="tiny-tset", count=3, level="raid5", sets={"workload.preset": "hpc-w"})
+
+
 def test_claims_are_listed_and_judged(tmp_path: Path) -> None:
     (claim,) = harmonia.claims("skew-erases")
     assert claim.id == "skew-erases" and claim.verdict == "not-measured"

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use clap_complete::engine::ArgValueCompleter;
-use harmonia_scenario::{Assumed, Bought, Template, TraceFile};
+use harmonia_scenario::{Assumed, Bought, Template, TraceFile, says};
 use harmonia_types::units::{parse_bytes, parse_duration};
 use harmonia_types::{Bytes, SimDuration};
 
@@ -513,11 +513,7 @@ impl Changes {
 
     /// Whether a `--set` says something of this key, or of a key in this table.
     fn says(&self, key: &str) -> bool {
-        let is_it = |set: &str| {
-            let named = set.split('=').next().unwrap_or_default().trim();
-            named.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        self.sets.iter().any(|set| is_it(set))
+        says(&self.sets, key)
     }
 }
 

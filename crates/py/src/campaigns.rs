@@ -1,12 +1,13 @@
-//! Searches and the papers' claims: many runs, kept in a folder if wanted.
+//! Searches, the papers' claims and advice: many runs, those of the first two kept in a folder if wanted.
 
 use std::path::{Path, PathBuf};
 
 use harmonia_reproduce::campaign;
 use harmonia_reproduce::experiment::Job;
 use harmonia_reproduce::{Choice, Results, experiments};
-use harmonia_run::RunOptions;
-use harmonia_scenario::BadInput;
+use harmonia_run::{RunOptions, advice};
+use harmonia_scenario::{BadInput, Bought, says};
+use harmonia_tables::{self as tables, Color, Style};
 use harmonia_tune::{Campaign, Request, Space, objective};
 use pyo3::prelude::*;
 
@@ -16,6 +17,12 @@ use crate::{Source, Trace};
 
 /// What a search is: (objective, `key=range` of each key, seeds, budget).
 type Search = (String, Vec<String>, u64, u64);
+
+/// An array that is named by its drives: (drive, count, level, chunk).
+type Drives = (String, u16, String, Option<String>);
+
+/// The page that `print` shows.
+const PAGE: Style = Style { columns: 110, color: Color(false) };
 
 struct Silent;
 
@@ -101,4 +108,41 @@ fn measured(
         true => campaign::run(jobs, folder, options, &Silent),
         false => campaign::kept(jobs, folder),
     })
+}
+
+/// Advice, and the page of it as text. The array is that of a scenario, or is named by its drives.
+// Every argument of the package's function of that name; it has the defaults.
+#[allow(clippy::too_many_arguments)]
+#[pyfunction]
+pub(crate) fn advise(
+    py: Python<'_>,
+    scenario: Option<(String, bool)>,
+    drives: Option<Drives>,
+    sets: Vec<String>,
+    trace: Option<Trace>,
+    seeds: u64,
+    threads: usize,
+    cache: Option<String>,
+) -> PyResult<(String, String)> {
+    let source = Source::new(scenario.unwrap_or_default(), sets, trace);
+    let (plan, assumed) = planned(&source, drives).map_err(|error| errors::bad_input(py, &error))?;
+    let (mut advice, _) = interruptibly(py, threads, false, cache, |options| {
+        harmonia_run::preflight(&plan.pair[0].scenario)?;
+        advice::advise(&plan, seeds, &|_| true, options)
+    })?;
+    advice.assumed = assumed;
+    Ok((errors::json(&advice)?, tables::advice(&advice, PAGE)))
+}
+
+/// What is run, and what nobody said.
+fn planned(source: &Source, drives: Option<Drives>) -> Result<(advice::Plan, Vec<String>), BadInput> {
+    let (template, assumed) = match &drives {
+        None => (source.template()?, Vec::new()),
+        Some((drive, count, level, chunk)) => {
+            Bought { drive, count: *count, level, chunk: chunk.as_deref() }.template()?
+        }
+    };
+    let assumed = assumed.into_iter().filter(|assumed| !says(&source.sets, assumed.key));
+    let plan = advice::Plan::new(&template, &source.sets, source.trace.as_ref())?;
+    Ok((plan, assumed.map(|assumed| assumed.text).collect()))
 }

@@ -9,7 +9,7 @@
 //! * `simulate`: runs on a thread of their own, so that the calling one can listen for signals;
 //! * `sweep`: many runs, kept in a folder;
 //! * `tables`: results as Arrow tables, which other libraries read where they lie;
-//! * `campaigns`: searches and the papers' claims;
+//! * `campaigns`: searches, the papers' claims and advice;
 //! * `traces`: block traces;
 //! * `command`: the `harmonia` command, which a wheel brings along.
 
@@ -114,7 +114,7 @@ mod native {
     use serde_json::json;
 
     #[pymodule_export]
-    use super::campaigns::{reproduce, tune};
+    use super::campaigns::{advise, reproduce, tune};
     #[pymodule_export]
     use super::command::command;
     #[pymodule_export]

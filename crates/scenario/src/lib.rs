@@ -51,4 +51,4 @@ pub use scenario::{
     FlagValue, OverwriteSpace, Precondition, ReadingFlag, Scenario, Template, TraceFile, Variant,
     WarmupPolicy, sweep,
 };
-pub use set::{Axis, axes, values_of};
+pub use set::{Axis, axes, says, values_of};

@@ -219,6 +219,15 @@ fn value_of(text: &str, place: Place) -> Value {
     }
 }
 
+/// Whether one of these `key=value` pairs says something of a key, or of a key in that table.
+pub fn says(sets: &[String], key: &str) -> bool {
+    let is_it = |set: &String| {
+        let named = set.split('=').next().unwrap_or_default().trim();
+        named.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    sets.iter().any(is_it)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -51,12 +51,14 @@ fn answer(of: &Advice) -> String {
     let says = match of.verdict {
         Verdict::Matters => "Garbage collection matters here.",
         Verdict::DoNothing => "Garbage collection does not matter here.",
-        Verdict::Overload => "The array does not keep up with the load.",
+        // What it rests on says it.
+        Verdict::Overload => "",
         Verdict::TooShort => "The load is too short to say whether garbage collection matters.",
         Verdict::CannotTell => "This run cannot tell whether garbage collection matters.",
     };
     let name = of.scenario.get("name").and_then(|name| name.as_str()).unwrap_or_default();
-    format!("{name}: {says} {}.", capital(of.why.trim_end_matches('.')))
+    let parts = [format!("{name}:"), says.to_owned(), format!("{}.", capital(of.why.trim_end_matches('.')))];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 fn collection(of: &Advice, style: Style) -> String {
@@ -72,9 +74,15 @@ fn collection(of: &Advice, style: Style) -> String {
     titled("Does collection matter here?", &table, style)
 }
 
+/// Growth above which percentages say less than a factor.
+const TIMES: f64 = 10.0;
+
 /// "-12.3% ±0.4", and n.s. where that may be chance.
 fn signed(change: Option<&Versus>) -> String {
     let Some(change @ Versus { relative: Some(relative), .. }) = change else { return NONE.to_owned() };
+    if relative.mean > TIMES {
+        return format!("{:.0} times as long", relative.mean + 1.0);
+    }
     let width = relative.half_width.map_or_else(String::new, |half| format!(" \u{b1}{:.1}", half * 100.0));
     let chance = if is_sure(change) { "" } else { " n.s." };
     format!("{:+.1}%{width}{chance}", relative.mean * 100.0)

@@ -202,12 +202,14 @@ fn level(base: &Scenario) -> Vec<Change> {
                 change if change > 0.5 => format!("nothing ({change:.0}% more capacity)"),
                 _ => "no capacity".to_owned(),
             };
+            // The layout of another level may not be one of this.
+            let usual = if name == "raid10" { "near-2" } else { "left-symmetric" };
             Change {
                 kind: Kind::Level,
                 name: name.to_owned(),
                 needs: Interface::Nothing,
                 costs: format!("{capacity}; a new array"),
-                sets: vec![format!("array.level={name}")],
+                sets: vec![format!("array.level={name}"), format!("array.layout={usual}")],
             }
         })
         .collect()
