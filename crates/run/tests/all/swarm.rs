@@ -859,9 +859,14 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
             *sum += part;
         }
     }
-    // Spares take the places of members that wear out.
-    for spare in report.devices.iter().skip(scenario.array.members.len()) {
-        for (sum, part) in sums.iter_mut().zip([spare.erases, spare.gc_pages_moved, spare.host_pages_written])
+    // Spares take the places of members that wear out, and a journal collects, too.
+    let others = scenario.array.faults.spares.iter().chain(&scenario.array.faults.journal);
+    for (device, other) in report.devices.iter().skip(scenario.array.members.len()).zip(others) {
+        let shape = other.ssd.resolve().expect("it ran");
+        erased_in_all += device.erases * u64::from(shape.data_pages);
+        pages_in_all += u64::from(shape.units() * shape.blocks_per_unit * shape.data_pages);
+        for (sum, part) in
+            sums.iter_mut().zip([device.erases, device.gc_pages_moved, device.host_pages_written])
         {
             *sum += part;
         }
