@@ -59,14 +59,14 @@ fn figures(name: &str, sets: &[&str]) -> Figures {
     };
     let us = |ns: u64| ns as f64 / 1e3;
     let Figures { read_p50, read_p99, write_p99 } = &figures;
-    println!("{name:40} {:12.1} {:12.1} {:12.1}", us(*read_p50), us(*read_p99), us(*write_p99));
+    eprintln!("{name:40} {:12.1} {:12.1} {:12.1}", us(*read_p50), us(*read_p99), us(*write_p99));
     figures
 }
 
 #[test]
 #[ignore = "long: make simulations"]
 fn what_each_part_of_a_drive_is_for() {
-    println!("{:40} {:>12} {:>12} {:>12}", "us", "read p50", "read p99", "write p99");
+    eprintln!("{:40} {:>12} {:>12} {:>12}", "us", "read p50", "read p99", "write p99");
     let whole = figures("45,000 writes/s", &[]);
     let suspends = ["suspend_program", "suspend_erase", "suspend_host_program"];
     let none: Vec<String> = suspends.iter().map(|key| format!("ssd.timing.{key}=none")).collect();
