@@ -1,7 +1,7 @@
 //! The `[array]` table: coordination, members that differ, and (in `level`) the kind of RAID.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Knowledge, Level, MemberConfig};
+use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig};
 use harmonia_ssd::Shape;
 use harmonia_types::{SimDuration, units};
 
@@ -15,6 +15,7 @@ use crate::own::{Keys, PolicyTable};
 use crate::read::Section;
 use crate::reserve;
 use crate::schema::array as keys;
+use crate::schema::held;
 use crate::ssd::Draft;
 use crate::tree::Place;
 
@@ -32,42 +33,30 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let section = root.child("array")?;
     let devices = section.get_or(&keys::DEVICES, 8)?;
     let level = level::level(&section, devices)?;
-    let small_write = level::small_write(&section, level)?;
-    let degraded_writes = level::degraded_writes(&section, level)?;
-    let stripe_cache = level::stripe_cache(&section, level)?;
     let (members, shape) = members(root, &section, devices)?;
-    let mut faults = failures::read(&section, level, &members)?;
     let page = u64::from(shape.page_size);
     let whole = u64::from(shape.logical_pages) * page;
-    let journal = log::read(&section, level, (&members, whole), &mut faults)?;
-    let area = faults.write_hole.area(whole, page);
+    // How large a stripe unit is follows.
+    let mut config = ArrayConfig::of(level, 0, members);
+    for table in [section.clone(), section.child("array.link")?, section.child("array.rebuild")?] {
+        held::lay(&keys::KEYS, &mut config, &table)?;
+    }
+    failures::read(&section, &mut config)?;
+    let journal = log::read(&section, level, (&config.members, whole), &mut config.faults)?;
+    let area = config.faults.write_hole.area(whole, page);
     if area >= whole {
         let problem = format!("takes {}, which is all that a member holds", units::format_bytes(area));
         return Err(log::hole(&section).fault_allowing(problem, "larger members, or \"resync\""));
     }
-    let knowledge = knowledge::read(&section, level, devices, page)?;
-    let coordination = coordination(&section, level, &members, knowledge.interface)?;
-    let floats = coordination.has_floating_stripes();
+    config.knowledge.reads = knowledge::reads(&section, &config)?;
+    config.coordination = coordination(&section, level, &config.members, config.knowledge.interface)?;
+    let floats = config.coordination.has_floating_stripes();
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, (area, floats))?;
-    bitmap::settle(&section, &mut faults.write_hole, stripe_unit, whole)?;
-    let knowledge = Knowledge { free_stripes: room.free_stripes(), ..knowledge };
-    log::fits(&section, &faults, room.layout(), page)?;
-    let link = section.child("array.link")?;
-    let config = ArrayConfig {
-        queue_depth: section.get(&keys::QUEUE_DEPTH)?,
-        link_bandwidth: link.get(&keys::LINK_BANDWIDTH)?,
-        devices,
-        level,
-        stripe_unit,
-        parity_shares: room.shares(),
-        small_write,
-        degraded_writes,
-        stripe_cache,
-        knowledge,
-        faults,
-        coordination,
-        members,
-    };
+    config.stripe_unit = stripe_unit;
+    config.parity_shares = room.shares();
+    config.knowledge.free_stripes = room.free_stripes();
+    bitmap::settle(&section, &mut config.faults.write_hole, stripe_unit, whole)?;
+    log::fits(&section, &config.faults, room.layout(), page)?;
     reserve::allows(&section, &config)?;
     Ok((config, States { spares: section.get_or(&keys::SPARE_STATE, SpareState::default())?, journal }, room))
 }

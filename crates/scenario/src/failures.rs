@@ -1,10 +1,10 @@
-//! What befalls members, and what the array does about it: `failure`, `page_errors`, `spares`, `rebuild`, `scrub`. Losses of
+//! What befalls members, and what the array does about it: `failure`, `spares`, `rebuild`, `scrub`. Losses of
 //! power are read in `power`.
 //!
 //! Times and counts of requests begin with the run, its warm-up included. Members may fail on any level: what is lost then
 //! stands in the report. Spares, rebuilding and scrubbing need a level that keeps data more than once.
 
-use harmonia_array::{Befalls, Fault, Faults, Level, MemberConfig, Rebuild, Scrub, When, WriteHole};
+use harmonia_array::{ArrayConfig, Befalls, Fault, MemberConfig, Rebuild, Scrub, When, WriteHole};
 use harmonia_types::{Bytes, DeviceId, SimTime, units};
 
 use crate::error::Parsed;
@@ -27,12 +27,13 @@ pub enum SpareState {
 }
 
 /// Reads the keys of `[array]` that say what befalls it, but for the seed of page errors, which is the run's.
-pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) -> Parsed<Faults> {
+pub(crate) fn read(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> {
+    let ArrayConfig { level, ref members, ref mut faults, .. } = *config;
     let is_redundant = level.redundancy(members.len() as u16) > 0;
     let page = members.first().map_or(1, |member| u64::from(member.ssd.mapping_unit()));
     let needs_redundancy = |field: Field<'_>, what: &str| {
         let problem = format!("{level} keeps data once, so {what}");
-        Err(field.fault_allowing(problem, format!("no `{}`, or {REDUNDANT}", name(&field))))
+        Err(field.fault_allowing(problem, format!("no `{}`, or {REDUNDANT}", field.name())))
     };
     for (key, what) in [
         ("rebuild", "nothing can be rebuilt"),
@@ -45,7 +46,6 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
             return needs_redundancy(field, what);
         }
     }
-    let page_errors = array.get_or(&keys::PAGE_ERRORS, 0.0)?;
     let spares = array.get_or(&keys::SPARES, 0)?;
     if let Some(field) = array.field(&keys::SPARES).filter(|_| level.distributed_spares() > 0 && spares > 0) {
         let problem =
@@ -54,19 +54,13 @@ pub(crate) fn read(array: &Section<'_>, level: Level, members: &[MemberConfig]) 
     }
     let events = failures(array, members.len() as u16)?;
     no_more_than_spares(array, &events, (is_redundant, spares))?;
-    let power_losses = power::losses(array, level, members)?;
-    Ok(Faults {
-        events,
-        page_errors,
-        spares: vec![usual(members).clone(); spares as usize],
-        rebuild: rebuild(array, page)?,
-        scrub: scrub(array)?,
-        power_losses,
-        // How large a log is, and what a bit stands for, follows.
-        write_hole: array.get_or(&keys::WRITE_HOLE, WriteHole::Resync)?,
-        journal: None,
-        seed: 0,
-    })
+    faults.power_losses = power::losses(array, level, members)?;
+    faults.events = events;
+    faults.spares = vec![usual(members).clone(); spares as usize];
+    faults.scrub = scrub(array)?;
+    // How large a log is, and what a bit stands for, follows.
+    faults.write_hole = array.get_or(&keys::WRITE_HOLE, WriteHole::Resync)?;
+    rebuild(array, page, &mut faults.rebuild)
 }
 
 /// The member that most are like, the first of these: spares are like it, too.
@@ -80,10 +74,6 @@ pub(crate) fn usual(members: &[MemberConfig]) -> &MemberConfig {
     }
     // The first of the commonest.
     kinds.iter().rev().max_by_key(|(_, count)| *count).expect("an array has members").0
-}
-
-fn name<'a>(field: &'a Field<'_>) -> &'a str {
-    field.path.rsplit('.').next().unwrap_or_default()
 }
 
 fn failures(array: &Section<'_>, devices: u16) -> Parsed<Vec<Fault>> {
@@ -172,22 +162,18 @@ pub(crate) fn when(section: &Section<'_>) -> Parsed<When> {
     }
 }
 
-fn rebuild(array: &Section<'_>, page: Bytes) -> Parsed<Rebuild> {
+fn rebuild(array: &Section<'_>, page: Bytes, rebuild: &mut Rebuild) -> Parsed<()> {
     let section = array.child("array.rebuild")?;
-    let usual = Rebuild::default();
-    let max_rate = section.get_or(&keys::REBUILD_MAX_RATE, usual.max_rate)?;
-    let min_rate = section.get_or(&keys::REBUILD_MIN_RATE, usual.min_rate.min(max_rate))?;
-    if let Some(field) = section.field(&keys::REBUILD_MIN_RATE).filter(|_| min_rate > max_rate) {
-        let problem = format!("is above max_rate, {}", shown_rate(max_rate));
+    rebuild.max_rate = section.get_or(&keys::REBUILD_MAX_RATE, rebuild.max_rate)?;
+    rebuild.min_rate = section.get_or(&keys::REBUILD_MIN_RATE, rebuild.min_rate.min(rebuild.max_rate))?;
+    if let Some(field) =
+        section.field(&keys::REBUILD_MIN_RATE).filter(|_| rebuild.min_rate > rebuild.max_rate)
+    {
+        let problem = format!("is above max_rate, {}", shown_rate(rebuild.max_rate));
         return Err(field.fault_allowing(problem, "a rate of at most array.rebuild.max_rate"));
     }
-    Ok(Rebuild {
-        min_rate,
-        max_rate,
-        depth: section.get_or(&keys::REBUILD_DEPTH, usual.depth)?,
-        step: step(&section, page)?,
-        delay: section.get_or(&keys::REBUILD_DELAY, usual.delay)?,
-    })
+    rebuild.step = step(&section, page)?;
+    Ok(())
 }
 
 fn step(section: &Section<'_>, page: Bytes) -> Parsed<Bytes> {

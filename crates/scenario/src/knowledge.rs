@@ -1,12 +1,11 @@
-//! What members reveal of their collection, and what the array makes of it: `interface`, `poll`, `reads`, `nvram`.
+//! What the array makes of what members reveal of their collection: `reads`, and policies that need to know.
 //!
 //! A policy that needs more than the members reveal is refused here, as is one that reads around members on a level that
 //! keeps data once.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{Interface, Knowledge, Level, Reads};
+use harmonia_array::{ArrayConfig, Interface, Reads};
 use harmonia_types::registry::Entry;
-use harmonia_types::{Bytes, units};
 
 use crate::error::Parsed;
 use crate::read::Section;
@@ -15,38 +14,14 @@ use crate::schema::array as keys;
 /// Levels on which reads can do without a member.
 pub(crate) const REDUNDANT: &str = "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\", \"raid6\" or \"draid1\", which keep data more than once";
 
-/// Reads the keys of `[array]` that say what is known of members.
-pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, page: Bytes) -> Parsed<Knowledge> {
-    let usual = Knowledge::default();
-    let interface = array.get_or(&keys::INTERFACE, Interface::default())?;
-    let is_redundant = level.redundancy(devices) > 0;
-    Ok(Knowledge {
-        interface,
-        poll: poll(array, interface)?.unwrap_or(usual.poll),
-        reads: reads(array, interface, is_redundant.then_some(level))?,
-        nvram: nvram(array, page)?,
-        ..usual
-    })
-}
-
-fn poll(array: &Section<'_>, interface: Interface) -> Parsed<Option<harmonia_types::SimDuration>> {
-    let Some(field) = array.field(&keys::POLL) else { return Ok(None) };
-    if interface != Interface::Log {
-        let problem = format!(
-            "members are asked for their status with array.interface = \"log\" only, not \"{interface}\""
-        );
-        return Err(field.fault_allowing(problem, "no `poll`, or array.interface = \"log\""));
-    }
-    keys::POLL.read(&field).map(Some)
-}
-
-/// Reads `reads`; `level` is that of the array if it has redundancy.
-fn reads(array: &Section<'_>, interface: Interface, level: Option<Level>) -> Parsed<Reads> {
-    let Some(field) = array.field(&keys::READS) else { return Ok(Reads::Wait) };
+/// Reads `reads`.
+pub(crate) fn reads(table: &Section<'_>, array: &ArrayConfig) -> Parsed<Reads> {
+    let Some(field) = table.field(&keys::READS) else { return Ok(Reads::Wait) };
+    let is_redundant = array.level.redundancy(array.devices) > 0;
     let reads = keys::READS.read(&field)?;
-    let refused = match (reads, interface) {
+    let refused = match (reads, array.knowledge.interface) {
         (Reads::Wait | Reads::Hedge(_), _) => None,
-        (Reads::Avoid(_), _) if level.is_none() => Some((
+        (Reads::Avoid(_), _) if !is_redundant => Some((
             "the level keeps data once, so a read cannot go elsewhere".to_owned(),
             format!("\"wait\", or {REDUNDANT}"),
         )),
@@ -67,16 +42,6 @@ fn reads(array: &Section<'_>, interface: Interface, level: Option<Level>) -> Par
         (Reads::Avoid(_), Interface::Log | Interface::Busy | Interface::Command) => None,
     };
     refused.map_or(Ok(reads), |(problem, allowed)| Err(field.fault_allowing(problem, allowed)))
-}
-
-fn nvram(array: &Section<'_>, page: Bytes) -> Parsed<Bytes> {
-    let Some(field) = array.field(&keys::NVRAM) else { return Ok(0) };
-    let size = keys::NVRAM.read(&field)?;
-    if size.is_multiple_of(page) {
-        return Ok(size);
-    }
-    let problem = format!("is not a multiple of the page size, {}", units::format_bytes(page));
-    Err(field.fault(problem))
 }
 
 /// Why a policy cannot work on an array: it needs members to reveal more, or data to be kept more than once.
@@ -116,7 +81,7 @@ pub(crate) fn allows(
     let (field, problem, allowed) = match unable(entry, parameters, offered) {
         None => return Ok(()),
         Some(Unable::Interface(needed)) => (
-            array.field(&keys::INTERFACE).expect("the highest rung is the default"),
+            array.named("interface").expect("the highest rung is the default"),
             format!(
                 "`{name}` needs \"{needed}\" ({}), and \"{offered}\" offers less ({})",
                 has(needed),

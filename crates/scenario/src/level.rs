@@ -1,8 +1,8 @@
-//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `small_write`,
-//! `degraded_writes`, `stripe_cache`, `delay_pre_reads`, `stripe_unit`, `parity_shares`.
+//! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `stripe_unit`,
+//! `parity_shares`.
 
+use harmonia_array::Level;
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
-use harmonia_array::{DegradedWrites, Level, SmallWrite, StripeCacheConfig};
 use harmonia_ssd::Shape;
 use harmonia_types::{Bytes, DeviceId, units};
 
@@ -10,7 +10,7 @@ use crate::error::{Fault, Parsed};
 use crate::read::{Field, Section};
 use crate::schema::array::{self as keys, Named};
 use crate::schema::workload::SPACE;
-use crate::schema::{self, Key, name_among};
+use crate::schema::{self, name_among};
 use crate::{draid, reserve, shares};
 
 /// The stripe unit of levels without parity.
@@ -163,52 +163,6 @@ fn has_members(section: &Section<'_>, level: Level, devices: u16) -> Parsed<()> 
     let field = section.field(&keys::DEVICES).or_else(|| section.field(&keys::LEVEL));
     let field = field.expect("the usual number of members is enough for the usual level");
     Err(field.fault_allowing(problem, format!("{least} to {most} devices with {level}, or another level")))
-}
-
-/// Reads `small_write`, which only parity has.
-pub(crate) fn small_write(section: &Section<'_>, level: Level) -> Parsed<SmallWrite> {
-    of_parity(section, level, &keys::SMALL_WRITE)
-}
-
-/// Reads `degraded_writes`, which only parity has.
-pub(crate) fn degraded_writes(section: &Section<'_>, level: Level) -> Parsed<DegradedWrites> {
-    of_parity(section, level, &keys::DEGRADED_WRITES)
-}
-
-/// Reads a key that chooses how parity is made.
-fn of_parity<T: Default>(section: &Section<'_>, level: Level, key: &Key<T>) -> Parsed<T> {
-    let Some(field) = section.field(key) else { return Ok(T::default()) };
-    if level.parities() == 0 {
-        let problem = format!("{level} has no parity, so there is nothing to choose");
-        let allowed =
-            format!("no `{}`, or array.level = \"raid4\", \"raid5\", \"raid6\" or \"draid1\"", key.name());
-        return Err(field.fault_allowing(problem, allowed));
-    }
-    key.read(&field)
-}
-
-/// Reads `stripe_cache`, which only parity has: none, or as many entries as md allows.
-pub(crate) fn stripe_cache(section: &Section<'_>, level: Level) -> Parsed<StripeCacheConfig> {
-    let delays = section.field(&keys::DELAY_PRE_READS);
-    let Some(field) = section.field(&keys::STRIPE_CACHE) else {
-        let allowed = "no `delay_pre_reads`, or array.stripe_cache above 0";
-        return match delays {
-            Some(field) => Err(field.fault_allowing("there is no stripe cache", allowed)),
-            None => Ok(StripeCacheConfig::default()),
-        };
-    };
-    if level.parities() == 0 {
-        let problem = format!("{level} has no parity, so there are no rows to keep");
-        let allowed = "no `stripe_cache`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
-        return Err(field.fault_allowing(problem, allowed));
-    }
-    if matches!(level, Level::Draid(_)) {
-        let problem = "declustered stripes have no rows of all members that could be kept";
-        let allowed = "no `stripe_cache`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
-        return Err(field.fault_allowing(problem, allowed));
-    }
-    let entries = keys::STRIPE_CACHE.read(&field)?;
-    Ok(StripeCacheConfig { entries, delays: section.get_or(&keys::DELAY_PRE_READS, true)? })
 }
 
 /// Reads `stripe_unit`. So many bytes of each member are taken by what the array keeps there for itself, and stripes may leave a

@@ -169,6 +169,11 @@ impl Field<'_> {
         Field { node, path: self.path.clone(), schema: self.schema.clone() }
     }
 
+    /// The last part of its path.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or_default()
+    }
+
     /// A fault of this value; what is allowed comes from the schema.
     pub fn fault(&self, problem: impl Into<String>) -> Box<Fault> {
         self.fault_allowing(problem, schema::allowed(&self.schema))

@@ -3,7 +3,7 @@
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use crate::schema::Key;
+use crate::schema::{self, Key};
 
 /// One value, or a table of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,16 @@ impl Shown {
             entries.len() - 1
         });
         &mut entries[at].1
+    }
+
+    /// Puts what is in this table, which is at `path` of a scenario, in the documented order, and so in the tables of it.
+    pub fn in_order(&mut self, path: &str) {
+        let Shown::Table(entries) = self else { return };
+        let names = schema::names_in(path);
+        entries.sort_by_key(|(name, _)| names.iter().position(|known| known == name).unwrap_or(names.len()));
+        for (name, value) in entries {
+            value.in_order(&format!("{path}.{name}"));
+        }
     }
 
     /// The value at a path of this table.

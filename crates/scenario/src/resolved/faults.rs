@@ -1,6 +1,6 @@
 //! What befalls members and what is kept against it, as a scenario file has it.
 
-use harmonia_array::{ArrayConfig, Befalls, Fault, Faults, Rebuild, When, WriteHole};
+use harmonia_array::{ArrayConfig, Befalls, Fault, Faults, When, WriteHole};
 use harmonia_types::{SimDuration, SimTime};
 
 use crate::failures::{SpareState, usual};
@@ -8,22 +8,19 @@ use crate::schema::array as keys;
 use crate::shown::Shown;
 
 /// Where nothing happens nothing is said.
-pub(super) fn put(array: &mut Shown, faults: &Faults, state: SpareState) {
+pub(super) fn put(array: &mut Shown, config: &ArrayConfig, state: SpareState) {
     // What is logged has a view of its own.
-    let Faults { events, page_errors, spares, rebuild, scrub, power_losses, .. } = faults;
+    let Faults { events, spares, rebuild, scrub, power_losses, .. } = &config.faults;
     let has_spares = !spares.is_empty();
-    array.key(&keys::PAGE_ERRORS, page_errors);
     array.some(&keys::SPARES, Some(&(spares.len() as u32)).filter(|_| has_spares));
     let says_state = has_spares || state != SpareState::default();
     array.some(&keys::SPARE_STATE, Some(&state).filter(|_| says_state));
     array.put(keys::FAILURE.name(), list(events.iter().map(failure)));
-    if has_spares || scrub.is_some() || *rebuild != Rebuild::default() {
+    if keys::says_rebuild(config) {
         let table = array.below(keys::REBUILD.name());
         table.key(&keys::REBUILD_MIN_RATE, &rebuild.min_rate);
         table.key(&keys::REBUILD_MAX_RATE, &rebuild.max_rate);
-        table.key(&keys::REBUILD_DEPTH, &rebuild.depth);
         table.key(&keys::REBUILD_STEP, &rebuild.step);
-        table.key(&keys::REBUILD_DELAY, &rebuild.delay);
     }
     if let Some(scrub) = scrub {
         let table = array.below(keys::SCRUB.name());

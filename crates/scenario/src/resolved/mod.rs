@@ -7,7 +7,7 @@ mod faults;
 mod load;
 mod trace;
 
-use harmonia_array::{ArrayConfig, DegradedWrites, Interface, Level, MemberConfig, Reads};
+use harmonia_array::{ArrayConfig, Level, MemberConfig, Reads};
 use harmonia_ssd::SsdConfig;
 use serde::{Serialize, Serializer};
 
@@ -65,41 +65,28 @@ fn shown(scenario: &Scenario) -> Shown {
 
 fn array(scenario: &Scenario) -> Shown {
     let array = &scenario.array;
-    let ArrayConfig { devices, level, degraded_writes, knowledge, faults, coordination, .. } = array;
-    let (has_parity, cache) = (level.parities() > 0, array.stripe_cache);
-    let may_degrade = !array.is_faultless() || *degraded_writes != DegradedWrites::default();
+    let ArrayConfig { devices, level, knowledge, coordination, .. } = array;
     let (name, layout) = match level {
         Level::Draid(_) => (level.to_string(), None),
         level => (level.name().to_owned(), level.placement()),
     };
-    let mut shown = Shown::table();
+    let mut shown = held::show(&keys::KEYS, array);
     shown.key(&keys::DEVICES, devices);
     shown.put(keys::LEVEL.name(), Some(name.into()));
     shown.some(&keys::LAYOUT, layout.as_ref());
     let shares = &array.parity_shares;
     shown.some(&keys::PARITY_SHARES, Some(shares).filter(|shares| !shares.is_empty()));
-    shown.some(&keys::SMALL_WRITE, Some(&array.small_write).filter(|_| has_parity));
-    shown.some(&keys::DEGRADED_WRITES, Some(degraded_writes).filter(|_| has_parity && may_degrade));
-    let is_cached = cache.entries > 0;
-    shown.some(&keys::STRIPE_CACHE, Some(&cache.entries).filter(|_| is_cached));
-    shown.some(&keys::DELAY_PRE_READS, Some(&cache.delays).filter(|delays| is_cached && !**delays));
     shown.key(&keys::STRIPE_UNIT, &array.stripe_unit);
-    shown.some(&keys::QUEUE_DEPTH, array.queue_depth.as_ref());
-    if let Some(bandwidth) = &array.link_bandwidth {
-        shown.below("link").key(&keys::LINK_BANDWIDTH, bandwidth);
-    }
-    shown.key(&keys::INTERFACE, &knowledge.interface);
-    shown.some(&keys::POLL, Some(&knowledge.poll).filter(|_| knowledge.interface == Interface::Log));
     shown.some(&keys::READS, Some(&knowledge.reads).filter(|reads| matches!(reads, Reads::Avoid(_))));
-    shown.key(&keys::NVRAM, &knowledge.nvram);
     shown.key(&keys::FREE_STRIPES, &knowledge.free_stripes);
-    faults::put(&mut shown, faults, scenario.spare_state);
+    faults::put(&mut shown, array, scenario.spare_state);
     faults::put_log(&mut shown, array, scenario.journal_state);
     let table = shown.below(keys::COORDINATION.name());
     table.put(keys::POLICY.name(), Some(coordination.policy.as_str().into()));
     table.key(&keys::MESSAGE_LATENCY, &coordination.message_latency);
     table.own(&coordination.own);
     shown.put(keys::MEMBER.name(), members(&array.members));
+    shown.in_order("array");
     shown
 }
 

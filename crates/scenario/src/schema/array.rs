@@ -1,9 +1,14 @@
 //! Keys of `[array]`: members, level, failures, coordination.
 
-use harmonia_array::layout::{Copies, Pattern, Rotation};
-use harmonia_array::{Avoid, Befalls, DegradedWrites, Interface, Level, Reads, SmallWrite, WriteHole};
-use harmonia_types::{Bytes, SimDuration};
+use std::sync::LazyLock;
 
+use harmonia_array::layout::{Copies, Pattern, Rotation};
+use harmonia_array::{
+    ArrayConfig, Avoid, Befalls, DegradedWrites, Interface, Level, Reads, Rebuild, SmallWrite, WriteHole,
+};
+use harmonia_types::{Bytes, SimDuration, units};
+
+use super::held::{Draft, Held, Place, at, by, documented};
 use super::kinds::{
     ANY, Kind, below, choice, count, device_preset, flag, like, long_time, members, number, opened,
     positive_time, rate, size, table, text, time, whole,
@@ -11,7 +16,9 @@ use super::kinds::{
 use super::ssd::MOST_DEPTH;
 use super::{Declared, Form, Key, MOST_REQUESTS, declare};
 use crate::draid::{self, Parts};
+use crate::error::Parsed;
 use crate::failures::SpareState;
+use crate::read::{Field, Section};
 
 /// Most members of an array, whatever its level.
 pub(crate) const MOST_DEVICES: u16 = 1024;
@@ -77,6 +84,7 @@ fn bitmap_delay() -> Kind<SimDuration> {
 
 const SPARE_STATES: &[(&str, SpareState)] = &[("new", SpareState::New), ("aged", SpareState::Aged)];
 
+// What is declared here is read in files of its own, because what it may be, or what is usual, follows from more than the key.
 declare! {
     DEVICES: u16 = "array.devices", members(1, MOST_DEVICES), "8", "member devices";
     LEVEL: Named = "array.level",
@@ -96,50 +104,16 @@ declare! {
         "equal shares",
         "the shares of parity that members have, in proportion, so that they do not wear out at one time; equal shares are \
          the rotation of `array.layout`";
-    SMALL_WRITE: SmallWrite = "array.small_write", choice(SMALL_WRITES), "fewest",
-        "how parity is made for a stripe written in part: by the way that reads fewer units, as md does, or always by one way \
-         (raid4, raid5, raid6)";
-    DEGRADED_WRITES: DegradedWrites = "array.degraded_writes",
-        choice(&[("md", DegradedWrites::Md), ("fewest", DegradedWrites::Fewest)]), "md",
-        "how a write makes the parity of a row of which something is missing: as Linux md does, or by the way that reads the \
-         fewest units (raid4, raid5, raid6)";
-    STRIPE_CACHE: u32 = "array.stripe_cache", entries(), "0",
-        "entries of a stripe cache as in Linux md, each a row of parity: what small writes read and write is kept, writes \
-         that wait for one row are merged, pre-reads are put off so that more can join; none with 0 (raid4, raid5, raid6)";
-    DELAY_PRE_READS: bool = "array.delay_pre_reads", flag(), "true",
-        "whether a write that has to read first is put off while another one reads, as md does with writes that are not \
-         synchronous (with stripe_cache)";
     STRIPE_UNIT: Bytes = "array.stripe_unit",
         size(1, ANY).saying("a size, a multiple of the page size, at most a member's logical size"),
         "4KiB, or one page where pages are larger; raid4, raid5, raid6: 512KiB, or as much of it as a member holds in whole \
          pages", "bytes that lie together on one member, md's chunk; raid1 has none and ignores this";
-    QUEUE_DEPTH: u32 = "array.queue_depth", count(1, MOST_DEPTH), "none",
-        "operations that all members together have at once at most, each an operation on one member and of any length; of the \
-         rest the first to come goes next whose member takes one more by ssd.link.queue_depth. The array's own work counts \
-         and waits as the host's does. DiskSim's controllers take 100; RAID-0 there joins all that a request has on one \
-         device, as RAID-0 does here, so a request counts once for each member that it touches";
-    LINK_BANDWIDTH: Bytes = "array.link.bandwidth", rate("2147MB/s"), "none",
-        "a link between the controller and all members, beside each member's own, and its bandwidth; without it members have \
-         only their own. The pages of one operation of a member cross it at a time, in either direction and as a whole, and \
-         the first that has come goes first: those of a write before its member is given it, those of a read after its member \
-         is done. Trims and flushes take no time on it, but go in their turn. The array's own work and its parity cross it as \
-         the host's data does. The time counts as link, and an operation on it or waiting for it still counts for \
-         queue_depth. DiskSim's bus between the controller and the devices is such a link";
-    INTERFACE: Interface = "array.interface", choice(INTERFACES).quiet(), "command",
-        "what members reveal and accept, each with all that comes before it: only how long answers take; a status that can be \
-         asked for; windows to collect in; operations refused at once instead of waiting for collection; word of when they \
-         collect, and orders to do so";
-    POLL: SimDuration = "array.poll", positive_time(), "10ms",
-        "how often members are asked for their status so that reads can avoid those that collect (interface = \"log\")";
     READS: Reads = "array.reads",
         choice(&[("wait", Reads::Wait), ("avoid", Reads::Avoid(Avoid::Longest))])
             .saying("\"wait\" or \"avoid\"; \"avoid\" needs redundancy, and interface = \"log\", \"busy\" or \"command\""),
         "wait",
         "what a read does when its member is known to collect: it waits, or its data is read from another copy or rebuilt \
          from the other members; a policy with a rule of its own for reads goes by that";
-    NVRAM: Bytes = "array.nvram",
-        size(0, ANY).quiet().saying("a size such as \"64MiB\", a multiple of the page size; \"0B\": none"), "0B",
-        "room in which writes to members that collect are kept until these have time";
     FREE_STRIPES: u64 = "array.free_stripes",
         whole(0, u32::MAX.into()).quiet().saying("a whole number from 0 to below the stripes of a member (raid4, raid5, raid6)"),
         "0",
@@ -203,9 +177,6 @@ declare! {
          all members";
     BITMAP_DELAY: SimDuration = "array.bitmap_delay", bitmap_delay(), "5s",
         "from one pass that looks for bits to clear to the next; a bit is cleared by the third one after the last write";
-    PAGE_ERRORS: f64 = "array.page_errors", below(0.0, 1.0, "leaves no page that can be read").quiet(), "0",
-        "share of page reads that find the page unreadable; with redundancy it is read from the other members and written \
-         anew";
     SPARES: u32 = "array.spares",
         count(0, 64).saying("a whole number, 0 to 64, on a level with redundancy and without distributed spares"), "0",
         "devices that stand by, like most members; the next one takes the place of a member that fails and is rebuilt";
@@ -219,12 +190,9 @@ declare! {
         "bytes of a member a second while requests are under way; md's sync_speed_min";
     REBUILD_MAX_RATE: Bytes = "array.rebuild.max_rate", rate("200MB/s"), "200000KiB/s",
         "bytes of a member a second while there are no requests; md's sync_speed_max";
-    REBUILD_DEPTH: u32 = "array.rebuild.depth", count(1, 256), "4", "steps under way at a time";
     REBUILD_STEP: Bytes = "array.rebuild.step",
         size(1, 64 << 20).saying("a size such as \"512KiB\", a multiple of the page size, at most 64MiB"), "512KiB",
         "bytes of a member that are rebuilt at a time, during which requests for them wait";
-    REBUILD_DELAY: SimDuration = "array.rebuild.delay", long_time(0).quiet().saying("a time such as \"30s\""), "0s",
-        "time from a failure until a spare is in its place, besides two messages to it";
     SCRUB: () = "array.scrub", table("a table with `at` and `mode`, on a level with redundancy"), "none",
         "all of the array is read once, and parity or copies compared";
     SCRUB_AT: SimDuration = "array.scrub.at", long_time(0).saying("a time such as \"10s\""), "required",
@@ -246,3 +214,154 @@ declare! {
     MEMBER_SSD: () = "array.member.ssd", like("ssd", "a table like [ssd]"), "[ssd]",
         "the member's overrides of [ssd]; a preset replaces [ssd] altogether";
 }
+
+/// Whether parity is kept.
+fn has_parity(array: &ArrayConfig) -> bool {
+    array.level.parities() > 0
+}
+
+/// What writes to rows of which something is missing do matters only if something can be missing.
+fn may_degrade(array: &ArrayConfig) -> bool {
+    has_parity(array) && (!array.is_faultless() || array.degraded_writes != DegradedWrites::default())
+}
+
+fn has_cache(array: &ArrayConfig) -> bool {
+    array.stripe_cache.entries > 0
+}
+
+fn never_delays(array: &ArrayConfig) -> bool {
+    has_cache(array) && !array.stripe_cache.delays
+}
+
+fn asks(array: &ArrayConfig) -> bool {
+    array.knowledge.interface == Interface::Log
+}
+
+/// Whether something is rebuilt, or gone through at the same rates.
+pub(crate) fn says_rebuild(array: &ArrayConfig) -> bool {
+    let faults = &array.faults;
+    !faults.spares.is_empty() || faults.scrub.is_some() || faults.rebuild != Rebuild::default()
+}
+
+/// Only parity is made one way or the other.
+fn needs_parity(array: &ArrayConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if has_parity(array) {
+        return Ok(());
+    }
+    let problem = format!("{} has no parity, so there is nothing to choose", array.level);
+    let name = field.name();
+    let allowed = format!("no `{name}`, or array.level = \"raid4\", \"raid5\", \"raid6\" or \"draid1\"");
+    Err(field.fault_allowing(problem, allowed))
+}
+
+/// A stripe cache keeps rows of all members.
+fn needs_rows(array: &ArrayConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    let problem = match array.level {
+        Level::Draid(_) => "declustered stripes have no rows of all members that could be kept".to_owned(),
+        level if level.parities() == 0 => format!("{level} has no parity, so there are no rows to keep"),
+        _ => return Ok(()),
+    };
+    let allowed = "no `stripe_cache`, or array.level = \"raid4\", \"raid5\" or \"raid6\"";
+    Err(field.fault_allowing(problem, allowed))
+}
+
+fn needs_cache(_: &ArrayConfig, table: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    match table.named("stripe_cache") {
+        Some(_) => Ok(()),
+        None => {
+            let allowed = "no `delay_pre_reads`, or array.stripe_cache above 0";
+            Err(field.fault_allowing("there is no stripe cache", allowed))
+        }
+    }
+}
+
+fn needs_log(array: &ArrayConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if asks(array) {
+        return Ok(());
+    }
+    let interface = array.knowledge.interface;
+    let problem = format!(
+        "members are asked for their status with array.interface = \"log\" only, not \"{interface}\""
+    );
+    Err(field.fault_allowing(problem, "no `poll`, or array.interface = \"log\""))
+}
+
+/// A size in whole pages.
+fn whole_pages(field: &Field<'_>, size: Bytes, page: Bytes) -> Parsed<Bytes> {
+    if size.is_multiple_of(page) {
+        return Ok(size);
+    }
+    Err(field.fault(format!("is not a multiple of the page size, {}", units::format_bytes(page))))
+}
+
+impl Draft for ArrayConfig {
+    type Config = Self;
+
+    fn config(&mut self) -> &mut Self {
+        self
+    }
+}
+
+type Drafted = ArrayConfig;
+
+/// All keys of `[array]` and of the tables in it, in the order in which they are documented. Those with a place in the
+/// configuration stand here, each group behind the key that it is documented after; where they need others, these come first.
+#[rustfmt::skip]
+pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(|| documented(ALL, vec![
+    (&*PARITY_SHARES, vec![
+        at! { "array.small_write", small_write if has_parity, needs needs_parity, choice(SMALL_WRITES), "fewest",
+            "how parity is made for a stripe written in part: by the way that reads fewer units, as md does, or always by one way \
+             (raid4, raid5, raid6)" },
+        at! { "array.degraded_writes", degraded_writes if may_degrade, needs needs_parity, choice(&[("md", DegradedWrites::Md), ("fewest", DegradedWrites::Fewest)]), "md",
+            "how a write makes the parity of a row of which something is missing: as Linux md does, or by the way that reads the \
+             fewest units (raid4, raid5, raid6)" },
+        at! { "array.stripe_cache", stripe_cache.entries if has_cache, needs needs_rows, entries(), "0",
+            "entries of a stripe cache as in Linux md, each a row of parity: what small writes read and write is kept, writes \
+             that wait for one row are merged, pre-reads are put off so that more can join; none with 0 (raid4, raid5, raid6)" },
+        at! { "array.delay_pre_reads", stripe_cache.delays if never_delays, needs needs_cache, flag(), "true",
+            "whether a write that has to read first is put off while another one reads, as md does with writes that are not \
+             synchronous (with stripe_cache)" },
+    ]),
+    (&*STRIPE_UNIT, vec![
+        at! { "array.queue_depth", queue_depth, count(1, MOST_DEPTH).optional(), "none",
+            "operations that all members together have at once at most, each an operation on one member and of any length; of the \
+             rest the first to come goes next whose member takes one more by ssd.link.queue_depth. The array's own work counts \
+             and waits as the host's does. DiskSim's controllers take 100; RAID-0 there joins all that a request has on one \
+             device, as RAID-0 does here, so a request counts once for each member that it touches" },
+        at! { "array.link.bandwidth", link_bandwidth, rate("2147MB/s").optional(), "none",
+            "a link between the controller and all members, beside each member's own, and its bandwidth; without it members have \
+             only their own. The pages of one operation of a member cross it at a time, in either direction and as a whole, and \
+             the first that has come goes first: those of a write before its member is given it, those of a read after its member \
+             is done. Trims and flushes take no time on it, but go in their turn. The array's own work and its parity cross it as \
+             the host's data does. The time counts as link, and an operation on it or waiting for it still counts for \
+             queue_depth. DiskSim's bus between the controller and the devices is such a link" },
+        at! { "array.interface", knowledge.interface, choice(INTERFACES).quiet(), "command",
+            "what members reveal and accept, each with all that comes before it: only how long answers take; a status that can be \
+             asked for; windows to collect in; operations refused at once instead of waiting for collection; word of when they \
+             collect, and orders to do so" },
+        at! { "array.poll", knowledge.poll if asks, needs needs_log, positive_time(), "10ms",
+            "how often members are asked for their status so that reads can avoid those that collect (interface = \"log\")" },
+    ]),
+    (&*READS, vec![
+        by! { "array.nvram",
+            size(0, ANY).quiet().saying("a size such as \"64MiB\", a multiple of the page size; \"0B\": none"),
+            |array, size, _, field| {
+                array.knowledge.nvram = whole_pages(field, size, array.page_size())?;
+                Ok(())
+            },
+            |key, array| key.show(&array.knowledge.nvram),
+            "0B", "room in which writes to members that collect are kept until these have time" },
+    ]),
+    (&*BITMAP_DELAY, vec![
+        at! { "array.page_errors", faults.page_errors, below(0.0, 1.0, "leaves no page that can be read").quiet(), "0",
+            "share of page reads that find the page unreadable; with redundancy it is read from the other members and written \
+             anew" },
+    ]),
+    (&*REBUILD_MAX_RATE, vec![
+        at! { "array.rebuild.depth", faults.rebuild.depth if says_rebuild, count(1, 256), "4", "steps under way at a time" },
+    ]),
+    (&*REBUILD_STEP, vec![
+        at! { "array.rebuild.delay", faults.rebuild.delay if says_rebuild, long_time(0).quiet().saying("a time such as \"30s\""), "0s",
+            "time from a failure until a spare is in its place, besides two messages to it" },
+    ]),
+]));

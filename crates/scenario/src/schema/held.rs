@@ -26,6 +26,8 @@ pub(crate) trait Held<D: Draft>: Declared + Send {
 
 pub(super) struct Place<T: 'static, D: Draft> {
     pub key: Key<T>,
+    /// Refuses the key, whatever its value, where nothing would come of it.
+    pub needs: fn(&D::Config, &Section<'_>, &Field<'_>) -> Parsed<()>,
     pub lay: fn(&mut D, T, &Section<'_>, &Field<'_>) -> Parsed<()>,
     pub show: fn(&Key<T>, &D::Config) -> Option<Shown>,
 }
@@ -42,12 +44,53 @@ impl<T, D: Draft> Declared for Place<T, D> {
 
 impl<T, D: Draft> Held<D> for Place<T, D> {
     fn lay(&self, draft: &mut D, table: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+        (self.needs)(draft.config(), table, field)?;
         (self.lay)(draft, self.key.read(field)?, table, field)
     }
 
     fn show(&self, config: &D::Config) -> Option<Shown> {
         (self.show)(&self.key, config)
     }
+}
+
+/// A key that is read and shown elsewhere, because its value follows from more than this key.
+struct Elsewhere(&'static dyn Declared);
+
+impl Declared for Elsewhere {
+    fn path(&self) -> &'static str {
+        self.0.path()
+    }
+
+    fn info(&self) -> KeyInfo {
+        self.0.info()
+    }
+}
+
+impl<D: Draft> Held<D> for Elsewhere {
+    fn lay(&self, _: &mut D, _: &Section<'_>, _: &Field<'_>) -> Parsed<()> {
+        Ok(())
+    }
+
+    fn show(&self, _: &D::Config) -> Option<Shown> {
+        None
+    }
+}
+
+/// Keys that are read elsewhere, and behind each of the named ones a group of keys with places.
+pub(super) fn documented<D: Draft + 'static>(
+    elsewhere: &[&'static dyn Declared],
+    groups: Vec<(&'static dyn Declared, Vec<Box<dyn Held<D>>>)>,
+) -> Vec<Box<dyn Held<D>>> {
+    let mut keys: Vec<Box<dyn Held<D>>> = Vec::new();
+    let mut groups = groups.into_iter().peekable();
+    for &key in elsewhere {
+        keys.push(Box::new(Elsewhere(key)));
+        if let Some((_, group)) = groups.next_if(|(after, _)| after.path() == key.path()) {
+            keys.extend(group);
+        }
+    }
+    assert!(groups.next().is_none(), "groups stand in the order of the keys that they follow");
+    keys
 }
 
 /// The keys of one or more tables, in the order in which they are documented.
@@ -80,17 +123,28 @@ pub(crate) fn show<D: Draft>(keys: &Keys<D>, config: &D::Config) -> Shown {
 
 /// A key with a function that lays its value over a draft, and one that shows it again. `Drafted` is the kind of draft.
 macro_rules! by {
-    ($path:literal, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {{
+    ($path:literal, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {
+        by!($path, needs | _, _, _ | Ok(()), $kind, $lay, $show, $default, $meaning)
+    };
+    ($path:literal, needs $needs:expr, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {{
         let key = Key { path: $path, kind: $kind, owner: "", default: $default, meaning: $meaning };
-        Box::new(Place::<_, Drafted> { key, lay: $lay, show: $show }) as Box<dyn Held<Drafted>>
+        Box::new(Place::<_, Drafted> { key, needs: $needs, lay: $lay, show: $show }) as Box<dyn Held<Drafted>>
     }};
 }
 
-/// A key at a place of the configuration, which is shown always or `if` a function says so.
+/// A key at a place of the configuration, which is shown always or `if` a function says so. What it `needs` of the rest is checked
+/// before its value is looked at.
 macro_rules! at {
+    ($path:literal, $($place:ident).+ $(if $is_said:path)?, needs $needs:path, $kind:expr, $default:expr, $meaning:expr) => {
+        at!($path, ($($place).+) ($(if $is_said)?) ($needs), $kind, $default, $meaning)
+    };
     ($path:literal, $($place:ident).+ $(if $is_said:path)?, $kind:expr, $default:expr, $meaning:expr) => {
+        at!($path, ($($place).+) ($(if $is_said)?) (|_, _, _| Ok(())), $kind, $default, $meaning)
+    };
+    ($path:literal, ($($place:ident).+) ($(if $is_said:path)?) ($needs:expr), $kind:expr, $default:expr, $meaning:expr) => {
         by!(
             $path,
+            needs $needs,
             $kind,
             |draft, value, _, field| {
                 draft.config().$($place).+ = value;

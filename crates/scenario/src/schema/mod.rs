@@ -169,8 +169,9 @@ pub(crate) const MOST_REQUESTS: u64 = 1_000_000_000_000;
 static KEYS: LazyLock<Vec<KeyInfo>> = LazyLock::new(|| {
     let info = |list: &[&dyn Declared]| list.iter().map(|key| key.info()).collect::<Vec<_>>();
     let ageing = root::PRECONDITION.iter().map(|key| key.info()).collect();
+    let array = array::KEYS.iter().map(|key| key.info()).collect();
     let device = ssd::KEYS.iter().map(|key| key.info()).collect();
-    [info(root::ALL), info(workload::ALL), ageing, info(array::ALL), device].concat()
+    [info(root::ALL), info(workload::ALL), ageing, array, device].concat()
 });
 
 /// All keys, in the order they are documented.

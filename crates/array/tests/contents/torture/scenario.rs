@@ -178,25 +178,18 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
     };
     let members = (0..devices).map(|_| MemberConfig { capable: rng.chance(0.9), ssd: ssd.clone() }).collect();
     ArrayConfig {
-        devices,
-        level,
-        stripe_unit,
         knowledge: knowledge(rng, level, devices, page_size),
-        faults: Faults::default(),
-        stripe_cache: StripeCacheConfig::default(),
-        parity_shares: Vec::new(),
         queue_depth: depth(rng, 0.3, 12),
         link_bandwidth: shared_link(rng, 0.3),
         small_write: pick(
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
         ),
-        degraded_writes: DegradedWrites::default(),
         coordination: CoordinationConfig::of(
             &name(rng, coordination::REGISTRY),
             SimDuration(pick(rng, &[0, 0, 3_000, 200_000])),
         ),
-        members,
+        ..ArrayConfig::of(level, u64::from(stripe_unit), members)
     }
 }
 
