@@ -135,33 +135,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{
-        CoordinationConfig, DegradedWrites, Faults, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
-    };
+    use crate::config::{Scrub, When, WriteHole};
     use crate::coordination::{self, Parameters};
     use crate::layout::Level;
     use harmonia_types::{SimDuration, SimTime};
 
     fn plain() -> ArrayConfig {
-        ArrayConfig {
-            devices: 4,
-            level: Level::Raid0,
-            stripe_unit: 4096,
-            parity_shares: Vec::new(),
-            small_write: SmallWrite::Fewest,
-            degraded_writes: DegradedWrites::Md,
-            stripe_cache: StripeCacheConfig::default(),
-            queue_depth: None,
-            link_bandwidth: None,
-            knowledge: Knowledge::default(),
-            faults: Faults::default(),
-            coordination: CoordinationConfig {
-                policy: "local".into(),
-                message_latency: SimDuration::ZERO,
-                own: serde_json::Map::new(),
-            },
-            members: Vec::new(),
-        }
+        ArrayConfig { devices: 4, ..ArrayConfig::of(Level::Raid0, 4096, Vec::new()) }
     }
 
     fn of(config: &ArrayConfig, policy: &str) -> Lookahead {
