@@ -3,11 +3,12 @@
 //! Invariant: the summed blame equals the summed response time, to the nanosecond; it is asserted for each
 //! request in debug builds and for the sums by [`HostRecorder::check`] in every build.
 //!
-//! Not measured: requests still outstanding, throughput over time, latency per volume or per member.
+//! Not measured: requests still outstanding, latency per volume or per member.
 
 use harmonia_types::{Completion, Deadlines, Operation, SimTime};
 use serde::{Deserialize, Serialize};
 
+use crate::bandwidth::{Bandwidth, BandwidthReport};
 use crate::batches::{BatchReport, Batches};
 use crate::blame::{BlamePhases, BlameSum};
 use crate::distribution::{Distribution, DistributionSummary};
@@ -30,6 +31,7 @@ pub struct HostRecorder {
     /// The parts of blame that belong to no phase.
     apart: BlameSum,
     batches: Batches,
+    bandwidth: Option<Bandwidth>,
     deadlines: Deadlines,
     kept: DeadlineReport,
     last_arrival: SimTime,
@@ -140,6 +142,9 @@ pub struct HostReport {
     /// ns.
     #[serde(default)]
     pub arrivals_ns: Option<u64>,
+    /// Bytes over time; empty in reports of before it was kept.
+    #[serde(default, skip_serializing_if = "BandwidthReport::is_empty")]
+    pub bandwidth: BandwidthReport,
     /// How deadlines were kept; absent where no request has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<DeadlineReport>,
@@ -162,6 +167,11 @@ impl HostRecorder {
         HostRecorder { batches: Batches::starting_at(first), ..HostRecorder::default() }
     }
 
+    /// The recorder for a window that begins at a moment, from which bandwidth is kept.
+    pub fn from(self, from: SimTime) -> Self {
+        HostRecorder { bandwidth: Some(Bandwidth::new(from)), ..self }
+    }
+
     /// The recorder for a window in which requests should not take longer than these times.
     pub fn expecting(self, deadlines: Deadlines) -> Self {
         HostRecorder { deadlines, ..self }
@@ -182,6 +192,9 @@ impl HostRecorder {
             let count =
                 if completion.response() > within { &mut self.kept.missed } else { &mut self.kept.met };
             *count += 1;
+        }
+        if let Some(bandwidth) = &mut self.bandwidth {
+            bandwidth.record(completion);
         }
         let moves_data = matches!(completion.operation, Operation::Read | Operation::Write);
         let is_read = completion.operation == Operation::Read;
@@ -272,6 +285,7 @@ impl HostRecorder {
             response_cdf: all.cdf_points(),
             batches: self.batches.report(&all, &read),
             arrivals_ns: None,
+            bandwidth: self.bandwidth.as_ref().map(Bandwidth::report).unwrap_or_default(),
             blame_phases_ns: self.phases,
             deadlines: self.deadlines.is_set().then_some(self.kept),
         }

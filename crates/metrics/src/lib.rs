@@ -23,8 +23,10 @@
 //! Every statistic states its unit where it is declared: nanoseconds are simulated time (real time in
 //! [`EngineReport`] only), pages are flash pages, a count has no unit.
 
+mod bandwidth;
 mod batches;
 mod blame;
+mod buckets;
 mod device;
 mod distribution;
 mod failures;
@@ -53,8 +55,10 @@ mod warning;
 mod wear;
 mod write_hole;
 
+pub use bandwidth::BandwidthReport;
 pub use batches::{BatchReport, CounterBatches};
 pub use blame::{BlamePhases, BlameSum, Part, ResourceSum, Shown};
+pub use buckets::BUCKETS_MAX;
 pub use device::{DeviceReport, DieTraits, GcEstimateReport};
 pub use distribution::{Distribution, DistributionSummary};
 pub use failures::{
@@ -76,7 +80,7 @@ pub use life::{LevelingReport, LifeReport};
 pub use lifetime::{ArrayLifetime, DriveLimits, Evenness, First, LifetimeReport, Limit, RateOf, Years};
 pub use lifetimes::{LIFETIME_SCHEMA, VariantLifetime, lifetimes};
 pub use observer::Observer;
-pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
+pub use over_time::{OverTime, OverTimeReport};
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA, SECTIONS,
 };

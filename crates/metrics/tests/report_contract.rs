@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use harmonia_metrics::{
-    ArrayReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport, DeviceReport, DieTraits,
-    DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport, HostReport, InsideReport,
-    Intervals, Noted, OverTimeReport, PreconditionReport, Report, ResourceSum, ResponseReport, SCHEMA,
-    SECTIONS, TraceReport, Wear, Winners,
+    ArrayReport, BandwidthReport, BatchReport, BlamePhases, BlameSum, Comparison, CoordinationReport,
+    DeviceReport, DieTraits, DistributionSummary, EngineReport, EventReport, EventsReport, GcWaitsReport,
+    HostReport, InsideReport, Intervals, Noted, OverTimeReport, PreconditionReport, Report, ResourceSum,
+    ResponseReport, SCHEMA, SECTIONS, TraceReport, Wear, Winners,
 };
 use harmonia_types::{
     Counters, DeviceCounters, InsideCounters, IoCause, Met, MetGc, Number, Pairing, QueueDepth,
@@ -113,6 +113,12 @@ fn report() -> Report {
                 ..BlamePhases::default()
             },
             arrivals_ns: Some(900),
+            bandwidth: BandwidthReport {
+                bucket_ns: 500,
+                bytes: vec![4096, 8192],
+                variation: Some(0.5),
+                variation_by_width: vec![(500, 0.5)],
+            },
             deadlines: None,
         },
         array: ArrayReport::new(
@@ -223,7 +229,8 @@ fn the_json_is_the_contract() {
         r#""batches":{"requests":64,"mean":[1.5],"gc_affected":[0.25]},"#,
         r#""blame_phases_ns":{"data":{"gc":0,"queue":0,"flash":50,"bus":0,"link":40,"rebuild":0},"#,
         r#""parity":{"gc":0,"queue":1,"flash":2,"bus":3,"link":0,"rebuild":0},"#,
-        r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0,"rebuild":0}},"arrivals_ns":900},"#,
+        r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0,"rebuild":0}},"arrivals_ns":900,"#,
+        r#""bandwidth":{"bucket_ns":500,"bytes":[4096,8192],"variation":0.5,"variation_by_width":[[500,0.5]]}},"#,
         r#""array":{"write_amplification":4.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
         r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,
         r#""coordination":{"policy":"reactive-selective","interface":"command","forced":3,"messages":12},"#,

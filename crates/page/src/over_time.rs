@@ -1,6 +1,6 @@
 //! What went on inside single SSDs over time: which are shown, and what is said of them.
 
-use harmonia_metrics::{DeviceReport, OverTimeReport, Report};
+use harmonia_metrics::{BandwidthReport, DeviceReport, OverTimeReport, Report};
 use harmonia_tables::{label, numbers};
 use serde_json::{Value, json};
 
@@ -36,7 +36,10 @@ pub(super) fn encode(run: &Report, shown: usize) -> Value {
             "victims": victims_erased,
         })
     });
-    json!({"length": run.simulated_ns, "ssds": series.collect::<Vec<_>>()})
+    let BandwidthReport { bucket_ns, bytes, .. } = &run.host.bandwidth;
+    json!({
+        "length": run.simulated_ns, "ssds": series.collect::<Vec<_>>(), "host": {"width": bucket_ns, "bytes": bytes},
+    })
 }
 
 pub(super) fn caption(runs: &[Report], shown: usize) -> String {
@@ -46,7 +49,7 @@ pub(super) fn caption(runs: &[Report], shown: usize) -> String {
         false => String::new(),
     };
     format!(
-        "The lanes show means over short stretches of time: how many channels of an SSD collect, how many of its blocks \
+        "The lanes show means over short stretches of time: how much hosts read and write, how many channels of an SSD collect, how many of its blocks \
          are empty, how many page operations of the host wait or run there, and how many blocks it erases a second. A \
          block under collection counts as empty once it is erased. The axis of empty blocks does not begin at zero. \
          <b>A steady line of empty blocks means that garbage collection keeps pace. Drops and surges mean that it works \

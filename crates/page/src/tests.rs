@@ -396,7 +396,7 @@ fn what_went_on_inside_an_ssd_is_on_the_page() {
     let title =
         "Empty blocks of SSD 0 come and go 4.0 times as unevenly under <b>surges</b> as under <b>smooth</b>";
     assert!(text.contains(title));
-    let series = r#""overTime":{"length":40000,"ssds":[{"channels":[0.5,1.0,0.0],"empty":[12.125,11.0,10.0],"queue":[3.0,4.0,5.0],"victims":[2,0,1],"width":16384}"#;
+    let series = r#""overTime":{"host":{"bytes":[],"width":0},"length":40000,"ssds":[{"channels":[0.5,1.0,0.0],"empty":[12.125,11.0,10.0],"queue":[3.0,4.0,5.0],"victims":[2,0,1],"width":16384}"#;
     assert!(text.contains(series));
     assert!(page(vec![watched("one", 2.0), watched("two", 2.2)]).contains(">Inside an SSD over time<"));
     assert!(

@@ -440,7 +440,8 @@ impl Meter<'_> {
         let (members, devices) = (array.devices().len(), array.every_device().len());
         let warmup_gc = self.warmed.take().unwrap_or_else(|| self.warmed_up(array, from));
         array.begin_window(from);
-        self.host = HostRecorder::starting_at(first).expecting(self.run.variant.scenario.deadlines);
+        let deadlines = self.run.variant.scenario.deadlines;
+        self.host = HostRecorder::starting_at(first).from(from).expecting(deadlines);
         self.window = Some(Window {
             from,
             user: self.user,

@@ -6,6 +6,7 @@
 mod advice;
 mod answer;
 mod around;
+mod bandwidth;
 mod blame;
 mod color;
 mod cross;
@@ -98,6 +99,7 @@ pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, detail: Detail, st
     sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
+    sections.extend(bandwidth::section(comparison, runs, style));
     sections.extend(life::of_variants(comparison, style));
     sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
@@ -121,6 +123,7 @@ pub fn single(comparison: &Comparison, detail: Detail, style: Style) -> String {
     sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
+    sections.extend(bandwidth::section(comparison, runs, style));
     if let [run] = &comparison.runs[..] {
         sections.push(devices::section(run, style));
         sections.extend(life::of_devices(run, style));

@@ -2,7 +2,7 @@
 
 use harmonia_types::SimTime;
 
-use super::buckets::Buckets;
+use crate::buckets::Buckets;
 
 /// A number that changes in steps; a bucket's sum is that number times the time it stood.
 #[derive(Debug, Clone)]
@@ -89,10 +89,7 @@ impl Counts {
 
     /// So often now.
     pub fn count(&mut self, now: SimTime, times: u64) {
-        while now >= self.buckets.until {
-            self.buckets.close();
-        }
-        self.buckets.open += u128::from(times);
+        self.buckets.add(now, times);
     }
 
     /// By bucket, as many as [`Steps::means`] has at the same time; what happened at the very end is in the last.

@@ -6,12 +6,11 @@
 //!   victims erased  ....:..:.       counted by bucket               ------------'
 //! ```
 //!
-//! `buckets`: at most [`BUCKETS_MAX`] of them whatever the run's length, so memory is bounded. `lanes`: what is put in.
+//! At most [`BUCKETS_MAX`](crate::BUCKETS_MAX) buckets whatever the run's length, so memory is bounded. `lanes`: what is put in.
 //! Sums are integers, and a change costs the same however many came before it.
 //!
 //! Not kept: anything of single channels or dies, and changes within one event of the device.
 
-mod buckets;
 mod lanes;
 #[cfg(test)]
 mod tests;
@@ -19,7 +18,6 @@ mod tests;
 use harmonia_types::{Levels, SimTime};
 use serde::{Deserialize, Serialize};
 
-pub use buckets::BUCKETS_MAX;
 use lanes::{Counts, Steps};
 
 /// The report's `over_time` of a device, over the measured window.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::BUCKETS_MAX;
 
 /// The first width of a bucket. Unit: ns.
 const WIDTH: u64 = 1 << 14;

@@ -1,6 +1,7 @@
-// What went on inside one SSD: four lanes on one axis of time, all runs in them together or a picture for each.
+// Bandwidth, and what went on inside one SSD: lanes on one axis of time, all runs in them together or a picture for each.
 
 const LANES = [
+  { name: "bandwidth of hosts, MB/s", of: "bandwidth", unit: (value) => `${value < 10 ? digits(value) : brief(value)} MB/s` },
   { name: "channels collecting", of: "channels", unit: (value) => `${digits(value)} channels` },
   { name: "empty blocks", of: "empty", unit: (value) => `${brief(value)} empty`, fromLeast: true },
   { name: "host operations", of: "queue", unit: (value) => `${value < 10 ? digits(value) : brief(value)} waiting or running` },
@@ -15,7 +16,19 @@ function seriesOf(run, ssd) {
   const { length } = run.overTime;
   const ends = series.empty.map((_, bucket) => Math.min((bucket + 1) * series.width, length));
   const lengths = ends.map((end, bucket) => Math.max(end - bucket * series.width, 1));
-  return { ...series, ends, victims: series.victims.map((count, bucket) => (count / lengths[bucket]) * 1e9) };
+  const victims = series.victims.map((count, bucket) => (count / lengths[bucket]) * 1e9);
+  const bandwidth = ends.map((end, bucket) => (bytesBetween(run.overTime.host, bucket * series.width, end) / lengths[bucket]) * 1e3);
+  return { ...series, ends, victims, bandwidth };
+}
+
+// What hosts read and wrote between two moments: their buckets need not be those of an SSD.
+function bytesBetween({ width, bytes }, start, end) {
+  let sum = 0;
+  for (let bucket = Math.floor(start / Math.max(width, 1)); bucket < bytes.length && bucket * width < end; bucket += 1) {
+    const shared = Math.min(end, (bucket + 1) * width) - Math.max(start, bucket * width);
+    sum += bytes[bucket] * Math.max(shared, 0) / width;
+  }
+  return sum;
 }
 
 const valueAt = (series, lane, time) => series[LANES[lane].of][Math.min(Math.floor(time / series.width), series.empty.length - 1)];
@@ -88,7 +101,7 @@ function overTimeChart() {
     const shown = all.filter(({ index }) => chosen.has(index));
     length = Math.max(1, ...(shown.length > 0 ? shown : all).map(({ run }) => run.overTime.length));
     const scales = LANES.map((_, lane) => laneScale(lane, shown.length > 0 ? shown : all));
-    const about = `channels collecting, empty blocks, host operations and victims erased over time, SSD ${ssd}`;
+    const about = `bandwidth of hosts, channels collecting, empty blocks, host operations and victims erased over time, SSD ${ssd}`;
     const groups = apart ? shown.map((one) => [one]) : [shown];
     pictures = groups.map((group) => ({ shown: group, ...lanesPicture(group, { width, length, scales, about }) }));
     node.replaceChildren(...pictures.map(({ picture, shown: [first], timeOf }) => {

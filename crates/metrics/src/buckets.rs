@@ -16,7 +16,7 @@ pub const BUCKETS_MAX: usize = 128;
 const FIRST_WIDTH_NS: u64 = 1 << 14;
 
 #[derive(Debug, Clone)]
-pub(super) struct Buckets {
+pub(crate) struct Buckets {
     from: SimTime,
     pub width_ns: u64,
     /// When the open one is whole.
@@ -29,6 +29,16 @@ impl Buckets {
     pub fn new(from: SimTime) -> Self {
         let until = SimTime(from.0.saturating_add(FIRST_WIDTH_NS));
         Buckets { from, width_ns: FIRST_WIDTH_NS, until, open: 0, whole: Vec::with_capacity(BUCKETS_MAX) }
+    }
+
+    /// Puts so much in the bucket of a moment, which may be before those of earlier calls.
+    pub fn add(&mut self, at: SimTime, amount: u64) {
+        while at >= self.until {
+            self.close();
+        }
+        let place = (at.0.saturating_sub(self.from.0) / self.width_ns) as usize;
+        let bucket = self.whole.get_mut(place).unwrap_or(&mut self.open);
+        *bucket += u128::from(amount);
     }
 
     /// The open bucket is whole.
