@@ -17,16 +17,17 @@ function seriesOf(run, ssd) {
   const ends = series.empty.map((_, bucket) => Math.min((bucket + 1) * series.width, length));
   const lengths = ends.map((end, bucket) => Math.max(end - bucket * series.width, 1));
   const victims = series.victims.map((count, bucket) => (count / lengths[bucket]) * 1e9);
-  const bandwidth = ends.map((end, bucket) => (bytesBetween(run.overTime.host, bucket * series.width, end) / lengths[bucket]) * 1e3);
+  const bandwidth = ends.map((end, bucket) => (bytesBetween(run.overTime, bucket * series.width, end) / lengths[bucket]) * 1e3);
   return { ...series, ends, victims, bandwidth };
 }
 
-// What hosts read and wrote between two moments: their buckets need not be those of an SSD.
-function bytesBetween({ width, bytes }, start, end) {
+// What hosts read and wrote between two moments: their buckets need not be those of an SSD, and the last ends with the run.
+function bytesBetween({ length, host: { width, bytes } }, start, end) {
   let sum = 0;
   for (let bucket = Math.floor(start / Math.max(width, 1)); bucket < bytes.length && bucket * width < end; bucket += 1) {
-    const shared = Math.min(end, (bucket + 1) * width) - Math.max(start, bucket * width);
-    sum += bytes[bucket] * Math.max(shared, 0) / width;
+    const [from, until] = [bucket * width, Math.min((bucket + 1) * width, length)];
+    const shared = Math.min(end, until) - Math.max(start, from);
+    sum += (bytes[bucket] * Math.max(shared, 0)) / Math.max(until - from, 1);
   }
   return sum;
 }
