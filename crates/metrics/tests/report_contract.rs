@@ -114,6 +114,7 @@ fn report() -> Report {
             },
             arrivals_ns: Some(900),
             deadlines: None,
+            streams: std::collections::BTreeMap::default(),
         },
         array: ArrayReport::new(
             DEVICES.iter().zip(DIES),
