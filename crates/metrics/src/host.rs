@@ -3,7 +3,9 @@
 //! Invariant: the summed blame equals the summed response time, to the nanosecond; it is asserted for each
 //! request in debug builds and for the sums by [`HostRecorder::check`] in every build.
 //!
-//! Not measured: requests still outstanding, latency per volume or per member.
+//! Not measured: requests still outstanding, latency per volume of a trace or per member.
+
+use std::collections::BTreeMap;
 
 use harmonia_types::{Completion, Deadlines, Operation, SimTime};
 use serde::{Deserialize, Serialize};
@@ -12,6 +14,7 @@ use crate::bandwidth::{Bandwidth, BandwidthReport};
 use crate::batches::{BatchReport, Batches};
 use crate::blame::{BlamePhases, BlameSum};
 use crate::distribution::{Distribution, DistributionSummary};
+use crate::streams::StreamReport;
 
 /// Watches host requests complete.
 #[derive(Debug, Clone, Default)]
@@ -148,6 +151,9 @@ pub struct HostReport {
     /// How deadlines were kept; absent where no request has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadlines: Option<DeadlineReport>,
+    /// What each stream of the load experienced, by name; absent where the load is not one of streams.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub streams: BTreeMap<String, StreamReport>,
 }
 
 /// What a report leaves out where there is none of it.
@@ -288,6 +294,7 @@ impl HostRecorder {
             bandwidth: self.bandwidth.as_ref().map(Bandwidth::report).unwrap_or_default(),
             blame_phases_ns: self.phases,
             deadlines: self.deadlines.is_set().then_some(self.kept),
+            streams: BTreeMap::new(),
         }
     }
 }

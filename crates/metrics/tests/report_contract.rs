@@ -120,6 +120,7 @@ fn report() -> Report {
                 variation_by_width: vec![(500, 0.5)],
             },
             deadlines: None,
+            streams: std::collections::BTreeMap::default(),
         },
         array: ArrayReport::new(
             DEVICES.iter().zip(DIES),

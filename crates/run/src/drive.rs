@@ -11,7 +11,7 @@ use harmonia_array::{Array, ArrayCounters, BackgroundCounters, MessageCounters};
 use harmonia_engine::EventQueue;
 use harmonia_metrics::{
     AilingSpan, CounterBatches, FailureRecorder, FailuresReport, GcOverlap, GcWaits, GcWaitsReport,
-    HostRecorder, LevelingReport, LifeReport, Observer, OverTimeReport, WarmupGc, Wear,
+    HostRecorder, LevelingReport, LifeReport, Observer, OverTimeReport, StreamRecorder, WarmupGc, Wear,
 };
 use harmonia_ssd::follow::Switch;
 use harmonia_ssd::probe::Probe;
@@ -48,6 +48,8 @@ pub(crate) struct Run<'a> {
 /// What a run measured.
 pub(crate) struct Measured {
     pub host: HostRecorder,
+    /// By stream, where the load is one of streams.
+    pub streams: Option<StreamRecorder>,
     /// By member, and behind them by spare where anything may befall members; over the measured window. The same holds for
     /// all that is told by device.
     pub devices: Vec<DeviceCounters>,
@@ -219,6 +221,7 @@ impl Run<'_> {
             user: UserBytes::new(&array, begun.as_ref().map_or(0, |begun| begun.0)),
             first_measured: u64::MAX,
             host: HostRecorder::new(),
+            streams: None,
             gc_waits: GcWaits::new(members.len()),
             failures: (!scenario.array.is_faultless()).then(Box::default),
             observer,
@@ -308,6 +311,7 @@ struct Meter<'a> {
     /// Id of the first request that counts.
     first_measured: u64,
     host: HostRecorder,
+    streams: Option<StreamRecorder>,
     gc_waits: GcWaits,
     /// Where anything may befall members.
     failures: Option<Box<FailureRecorder>>,
@@ -320,7 +324,7 @@ struct Meter<'a> {
 impl Clone for Meter<'_> {
     fn clone(&self) -> Self {
         let Meter { run, warmup, warmed, warmup_gc, warmup_gc_events, window, first_measured, .. } = self;
-        let Meter { user, host, gc_waits, failures, observer: _, last_finish, .. } = self;
+        let Meter { user, host, streams, gc_waits, failures, observer: _, last_finish, .. } = self;
         Meter {
             run,
             warmup: *warmup,
@@ -331,6 +335,7 @@ impl Clone for Meter<'_> {
             user: *user,
             first_measured: *first_measured,
             host: host.clone(),
+            streams: streams.clone(),
             gc_waits: gc_waits.clone(),
             failures: failures.clone(),
             observer: None,
@@ -342,6 +347,9 @@ impl Clone for Meter<'_> {
 impl<P: Told> Listener<P> for Meter<'_> {
     #[inline]
     fn looks(&mut self, request: &HostRequest, before: u64) -> bool {
+        if let Some(streams) = &mut self.streams {
+            streams.arrives(request);
+        }
         match &self.window {
             None => is_over(self.warmup, before, request.arrival),
             Some(window) => window.batches.is_due(request.id),
@@ -356,6 +364,10 @@ impl<P: Told> Listener<P> for Meter<'_> {
         if self.window.is_none() {
             self.open_window(array, request.arrival, request.id)?;
             self.first_measured = request.id;
+            // It was looked at before there was a window.
+            if let Some(streams) = &mut self.streams {
+                streams.arrives(request);
+            }
         }
         // Where a batch of requests begins.
         if let Some(window) = self.window.as_mut().filter(|window| window.batches.is_due(request.id)) {
@@ -377,6 +389,9 @@ impl<P: Told> Listener<P> for Meter<'_> {
             return;
         }
         self.host.record(completion);
+        if let Some(streams) = &mut self.streams {
+            streams.record(completion);
+        }
         self.gc_waits.record(completion);
         if let Some(recorder) = self.failures.as_deref_mut() {
             recorder.record(completion);
@@ -442,6 +457,9 @@ impl Meter<'_> {
         array.begin_window(from);
         let deadlines = self.run.variant.scenario.deadlines;
         self.host = HostRecorder::starting_at(first).from(from).expecting(deadlines);
+        if let WorkloadConfig::Streams(load) = &self.run.variant.scenario.workload {
+            self.streams = Some(StreamRecorder::new(load.jobs().map(|(name, _)| name)));
+        }
         self.window = Some(Window {
             from,
             user: self.user,
@@ -507,6 +525,7 @@ impl Meter<'_> {
         Ok(Measured {
             arrivals_ns: (!is_closed).then(|| this.host.last_arrival().saturating_since(window.from).as_ns()),
             host: this.host,
+            streams: this.streams,
             gc_intervals: window.gc_intervals,
             counter_batches: window.batches,
             host_bytes_written,

@@ -6,7 +6,7 @@ use harmonia_array::{ArrayConfig, Interface, Level, Reads, Steadiness, WriteHole
 use harmonia_metrics::{
     ArrayReport, CoordinationReport, DeviceReport, DieTraits, EngineReport, EventReport, EventsReport,
     FeasibilityReport, GcEstimateReport, GcWaitsReport, HostReport, PreconditionReport, Report, SCHEMA,
-    TraceReport, Warning, WriteHoleReport,
+    StreamRecorder, TraceReport, Warning, WriteHoleReport,
 };
 use harmonia_ssd::SsdConfig;
 use harmonia_trace::{Action, EventCount, EventsRead};
@@ -102,7 +102,8 @@ pub(crate) fn build(
         )
     }
     .with_copies(copies);
-    let mut host = HostReport { arrivals_ns: measured.arrivals_ns, ..measured.host.report() };
+    let streams = measured.streams.as_ref().map(StreamRecorder::report).unwrap_or_default();
+    let mut host = HostReport { arrivals_ns: measured.arrivals_ns, streams, ..measured.host.report() };
     measured.counter_batches.add_to(&mut host.batches, &array, host.requests);
     let is_gone_by = array.reconstruct.is_some() || array.nvram.is_some();
     let failures = array.failures.clone();

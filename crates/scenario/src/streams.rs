@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use harmonia_types::units;
-use harmonia_workload::{Arrival, Extent, StreamArrival, StreamConfig, StreamsConfig};
+use harmonia_workload::{AddressPattern, Arrival, Extent, StreamArrival, StreamConfig, StreamsConfig};
 
 use crate::error::{Fault, Parsed};
 use crate::presets::stand_in;
@@ -137,7 +137,14 @@ fn read_one(stream: &Section<'_>, align: bool) -> Parsed<StreamConfig> {
     let trim_fraction = workload::trims(stream, read_fraction)?;
     let pattern = workload::pattern(&address)?;
     let footprint = footprint(&address)?;
+    let jobs = stream.get_or(&keys::STREAM_JOBS, 1)?;
+    let outstanding = stream.get(&keys::STREAM_OUTSTANDING)?;
+    if let (2.., AddressPattern::Files(_), Some(field)) = (jobs, pattern, stream.field(&keys::STREAM_JOBS)) {
+        return Err(field.fault_allowing("cannot share files", "1 with pattern files"));
+    }
     Ok(StreamConfig {
+        jobs,
+        outstanding,
         arrival: arrival(stream, &arrivals)?,
         size: workload::size(&sizes, None)?,
         read_fraction,
@@ -154,6 +161,12 @@ fn arrival(stream: &Section<'_>, arrivals: &Section<'_>) -> Parsed<StreamArrival
     if let Some(count) = stream.field(&keys::STREAM_COUNT) {
         if stream.field(&keys::STREAM_ARRIVAL).is_some() {
             return Err(count.fault("does not go with `arrival`: the stream has arrivals of its own"));
+        }
+        for key in [&keys::STREAM_JOBS, &keys::STREAM_OUTSTANDING] {
+            if let Some(field) = stream.field(key) {
+                let allowed = "a stream with `arrival` of its own";
+                return Err(field.fault_allowing("does not go with `count`", allowed));
+            }
         }
         let counts = keys::STREAM_COUNT.read(&count)?;
         if counts.iter().all(|&count| count == 0) {

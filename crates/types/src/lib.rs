@@ -8,6 +8,7 @@ pub mod counters;
 mod divisor;
 mod levels;
 mod own_keys;
+mod owners;
 mod plane;
 pub mod registry;
 mod request;
@@ -25,6 +26,7 @@ pub use counters::device::{
 pub use counters::{Combine, Combines, Counter, Counters, Number};
 pub use divisor::Divisor;
 pub use levels::Levels;
+pub use owners::Owners;
 pub use plane::PlaneWork;
 pub use request::{
     Blame, Completion, Counts, Deadlines, GcWait, HostRequest, IoCause, Operation, ParityPages, Phase,

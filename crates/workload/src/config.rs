@@ -78,6 +78,15 @@ pub struct StreamsConfig {
     pub streams: BTreeMap<String, StreamConfig>,
 }
 
+impl StreamsConfig {
+    /// The stream of each job, jobs in the order in which requests count them as volumes.
+    pub fn jobs(&self) -> impl Iterator<Item = (&str, &StreamConfig)> {
+        self.streams
+            .iter()
+            .flat_map(|(name, stream)| (0..stream.jobs.max(1)).map(move |_| (name.as_str(), stream)))
+    }
+}
+
 /// When requests of a stream arrive.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StreamArrival {
@@ -91,8 +100,13 @@ pub enum StreamArrival {
 /// One stream of a load: its own arrivals, sizes, directions and addresses.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamConfig {
-    /// When its requests arrive.
+    /// When its requests arrive, those of all its jobs together.
     pub arrival: StreamArrival,
+    /// So many jobs issue its requests, each an equal share of them with a process of its own; at least 1, and 1 with
+    /// common arrivals and with files.
+    pub jobs: u32,
+    /// Requests that each job has outstanding at most; the next one is issued when one completes. `None`: any number.
+    pub outstanding: Option<u32>,
     /// How long they are.
     pub size: SizeDistribution,
     /// Share of its requests that read, 0..=1.

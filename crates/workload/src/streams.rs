@@ -14,18 +14,30 @@
 //!
 //! A stream knows its own part of the space and nothing of the others. Its random numbers hang on its name: a stream that
 //! is added or taken away changes no decision of another, only where the parts of those behind it begin and what is dealt
-//! to it. The volume of a request is the place of its stream in the order of names.
+//! to it. A stream may be issued by several jobs, which share its part and its rate. The volume of a request is the place
+//! of its job: streams in the order of names, and the jobs of each.
 //!
-//! Not modelled: streams that wait for one another, closed loops (a completion would have to know its stream), skew.
+//! A job with a limit of outstanding requests keeps to the times of its arrivals, and issues no request while as many as
+//! the limit are out. What is due meanwhile waits in the job, and is issued one by one as requests complete. A request
+//! *arrives* when it is issued, so the time before that is in no response time: hosts that measure from the submission of
+//! a request do not see it either.
+//!
+//! ```text
+//!   due, limit 2      1  2 3 4              a request that is due while two are out is issued when one completes
+//!   issued            1  2      3   4
+//!   complete                    1   2
+//! ```
+//!
+//! Not modelled: streams that wait for one another, closed loops, skew.
 
 use harmonia_engine::Rng;
-use harmonia_types::{Bytes, Completion, HostRequest, SimTime};
+use harmonia_types::{Bytes, Completion, HostRequest, Owners, SimTime};
 
 use crate::choices::{check_counts, check_persistence};
 use crate::synthetic::{Clock, Deck, Requests, check_extent, shown};
 use crate::{
-    ArrayGeometryForLoad, Arrival, Extent, Limit, Next, SkewRest, Source, SourceError, StreamArrival,
-    StreamConfig, StreamsConfig, Synthetic, SyntheticConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Limit, Next, SkewRest, Source, SourceError,
+    StreamArrival, StreamConfig, StreamsConfig, Synthetic, SyntheticConfig,
 };
 
 /// A load of several streams.
@@ -35,12 +47,16 @@ pub struct Streams {
     streams: Vec<Stream>,
     common: Option<Common>,
     issued: u64,
+    /// Whose the requests are that are out; `None` where no job has a limit.
+    out: Option<Owners>,
 }
 
-/// One of them, at work.
+/// One job of a stream, at work.
 #[derive(Debug, Clone)]
 struct Stream {
     name: String,
+    /// Requests that it may still issue before one completes.
+    free: u32,
     /// Where its part begins.
     base: Bytes,
     load: StreamLoad,
@@ -75,7 +91,8 @@ impl Streams {
     ///
     /// # Errors
     /// If there is no stream, one is a closed loop or cannot work within its part, the parts are together larger than the
-    /// space, common arrivals are missing or nobody's, or time is scaled by what is not above 0. The text names the stream.
+    /// space, common arrivals are missing or nobody's, jobs or outstanding requests do not go with the rest of a stream, or
+    /// time is scaled by what is not above 0. The text names the stream.
     pub fn new(config: &StreamsConfig, array: ArrayGeometryForLoad, seed: u64) -> Result<Self, String> {
         array.check()?;
         if config.streams.is_empty() {
@@ -101,29 +118,59 @@ impl Streams {
                 return Err(at(format!("footprint = {}: {why}", shown(stream.footprint))));
             }
             let own = ArrayGeometryForLoad { logical_bytes: bytes, ..array };
-            let load = StreamLoad::new(config, stream, own, root(seed, name)).map_err(at)?;
-            streams.push(Stream { name: name.clone(), base, load });
+            check_jobs(stream).map_err(at)?;
+            for job in 0..stream.jobs {
+                let seed =
+                    if stream.jobs == 1 { root(seed, name) } else { root(seed, &format!("{name}/{job}")) };
+                let load = StreamLoad::new(config, stream, own, seed).map_err(at)?;
+                let free = stream.outstanding.unwrap_or(u32::MAX);
+                streams.push(Stream { name: name.clone(), free, base, load });
+            }
             stacked += if stream.start.is_none() { bytes } else { 0 };
         }
+        if streams.len() > usize::from(u16::MAX) {
+            return Err(format!("{} jobs in all streams: at most {}", streams.len(), u16::MAX));
+        }
         let common = Common::new(config, seed)?;
-        Ok(Streams { limit: config.limit, streams, common, issued: 0 })
+        let has_limits = config.streams.values().any(|stream| stream.outstanding.is_some());
+        let out = has_limits.then(Owners::default);
+        Ok(Streams { limit: config.limit, streams, common, issued: 0, out })
     }
 
-    /// The stream whose own request comes next, and when; `None` if all have ended.
-    fn earliest(&mut self) -> Result<Option<(SimTime, usize)>, SourceError> {
+    /// The job whose own request comes next, and when; `None` if all have ended or wait for completions.
+    fn earliest(&mut self, now: SimTime) -> Result<Option<(SimTime, usize)>, SourceError> {
         for stream in &mut self.streams {
             stream.look_ahead()?;
         }
-        let next = |(index, stream): (usize, &Stream)| match &stream.load {
-            StreamLoad::Own { ahead, .. } => ahead.map(|request| (request.arrival, index)),
-            StreamLoad::Common(_) => None,
+        // What was due before waited for a completion, which is now.
+        let next = |(index, stream): (usize, &Stream)| {
+            Some((stream.due().filter(|_| stream.free > 0)?.max(now), index))
         };
         Ok(self.streams.iter().enumerate().filter_map(next).min())
     }
 
-    /// The next request and its stream.
-    fn merged(&mut self) -> Result<Option<(usize, HostRequest)>, SourceError> {
-        let own = self.earliest()?;
+    /// When the next request arrives, of a job or of the common arrivals.
+    fn next_time(&mut self, own: Option<(SimTime, usize)>) -> Result<Option<SimTime>, SourceError> {
+        let common = self.common.as_mut().map(Common::look_ahead).transpose()?;
+        Ok(own.map(|(time, _)| time).into_iter().chain(common).min())
+    }
+
+    /// Whether a completion may bring a request before `time`.
+    fn waits(&self, time: SimTime) -> bool {
+        self.streams.iter().any(|stream| stream.free == 0 && stream.due().is_some_and(|due| due < time))
+    }
+
+    /// Takes note of completions.
+    fn complete(&mut self, completed: &[Completion]) {
+        let Some(out) = &mut self.out else { return };
+        for owner in completed.iter().filter_map(|completion| out.end(completion.id)) {
+            let free = &mut self.streams[usize::from(owner)].free;
+            *free = free.saturating_add(1);
+        }
+    }
+
+    /// The next request and its job.
+    fn merged(&mut self, own: Option<(SimTime, usize)>) -> Result<Option<(usize, HostRequest)>, SourceError> {
         if let Some(common) = &mut self.common {
             let arrival = common.look_ahead()?;
             let is_over = matches!(self.limit, Limit::Duration(end) if arrival.0 >= end.0);
@@ -132,8 +179,8 @@ impl Streams {
                 return self.streams[index].made(arrival).map(|request| Some((index, request)));
             }
         }
-        let Some((_, index)) = own else { return Ok(None) };
-        Ok(self.streams[index].take().map(|request| (index, request)))
+        let Some((arrival, index)) = own else { return Ok(None) };
+        Ok(self.streams[index].take().map(|request| (index, HostRequest { arrival, ..request })))
     }
 }
 
@@ -142,13 +189,33 @@ impl Source for Streams {
         Ok(Box::new(self.clone()))
     }
 
-    fn next(&mut self, _: SimTime, _: &[Completion]) -> Result<Next, SourceError> {
+    fn wants_completions(&self) -> bool {
+        self.out.is_some()
+    }
+
+    fn next(&mut self, now: SimTime, completed: &[Completion]) -> Result<Next, SourceError> {
+        self.complete(completed);
         if matches!(self.limit, Limit::Requests(all) if self.issued >= all) {
             return Ok(Next::End);
         }
-        let Some((index, request)) = self.merged()? else { return Ok(Next::End) };
+        let own = self.earliest(now)?;
+        if self.out.is_some() {
+            let end = if let Limit::Duration(end) = self.limit { SimTime(end.0) } else { SimTime::NEVER };
+            let next = self.next_time(own)?;
+            match next {
+                _ if next.unwrap_or(now) >= end => return Ok(Next::End),
+                Some(time) if time > now && self.waits(time) => return Ok(Next::Until(time)),
+                None if self.waits(SimTime::NEVER) => return Ok(Next::AfterCompletion),
+                _ => {}
+            }
+        }
+        let Some((index, request)) = self.merged(own)? else { return Ok(Next::End) };
         let id = self.issued;
         self.issued += 1;
+        if let Some(out) = &mut self.out {
+            out.begin(id, index as u16);
+            self.streams[index].free -= 1;
+        }
         let offset = request.offset + self.streams[index].base;
         Ok(Next::At(HostRequest { id, offset, volume: index as u16, ..request }))
     }
@@ -164,6 +231,14 @@ impl Stream {
             }
         }
         Ok(())
+    }
+
+    /// When the request is due that was looked up.
+    fn due(&self) -> Option<SimTime> {
+        match &self.load {
+            StreamLoad::Own { ahead, .. } => ahead.map(|request| request.arrival),
+            StreamLoad::Common(_) => None,
+        }
     }
 
     /// The request that was looked up.
@@ -304,7 +379,22 @@ fn part(stream: &StreamConfig, array: &ArrayGeometryForLoad) -> Result<Bytes, St
     }
 }
 
-/// A stream as a load of its own, on its part.
+/// Whether jobs and outstanding requests go with the rest of a stream.
+fn check_jobs(stream: &StreamConfig) -> Result<(), String> {
+    let is_own = matches!(stream.arrival, StreamArrival::Own(_));
+    match (stream.jobs, stream.outstanding) {
+        (0, _) => Err("jobs = 0: nobody issues its requests".into()),
+        (_, Some(0)) => Err("outstanding = 0: its first request would wait for ever".into()),
+        (1, None) => Ok(()),
+        _ if !is_own => Err("jobs and outstanding requests need arrivals of its own, not a count".into()),
+        (2.., _) if matches!(stream.address, AddressPattern::Files(_)) => {
+            Err("jobs: files belong to one job".into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A stream as a load of its own, on its part: that of one of its jobs.
 fn alone(
     config: &StreamsConfig,
     stream: &StreamConfig,
@@ -320,7 +410,8 @@ fn alone(
             duration @ Limit::Duration(_) => duration,
         },
         warmup: config.warmup,
-        arrival: arrival.clone().scaled(config.time_scale),
+        // Times of one of several jobs are as many times as long.
+        arrival: arrival.clone().scaled(config.time_scale * f64::from(stream.jobs)),
         size: stream.size.clone(),
         read_fraction: stream.read_fraction,
         trim_fraction: stream.trim_fraction,

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{Completion, HostRequest, Operation, RequestBlame, SimDuration, SimTime};
 use harmonia_workload::{
     AddressPattern, ArrayGeometryForLoad, Arrival, Extent, FileDeletes, FilePattern, FileReads, Limit, Next,
     Phase, SizeDistribution, Source, StreamArrival, StreamConfig, Streams, StreamsConfig,
@@ -38,6 +38,8 @@ const FILES: FilePattern = FilePattern {
 fn stream(address: AddressPattern, footprint: f64) -> StreamConfig {
     StreamConfig {
         arrival: StreamArrival::Own(Arrival::Poisson { rate: 1000.0 }),
+        jobs: 1,
+        outstanding: None,
         size: pages(2),
         read_fraction: 0.25,
         trim_fraction: 0.0,
@@ -148,6 +150,8 @@ fn any_stream() -> impl Strategy<Value = StreamConfig> {
     let mean = 1..=6 * PAGE;
     (arrival, mean, 0.0..0.9, 0.0..1.0, any_files(), 0.02..0.33).prop_map(
         |(arrival, mean, read_fraction, trims, files, footprint)| StreamConfig {
+            jobs: 1,
+            outstanding: None,
             arrival: StreamArrival::Own(arrival),
             size: SizeDistribution::Exponential { mean: mean.min(files.largest) },
             read_fraction,
@@ -438,4 +442,82 @@ fn common_and_own_arrivals_are_merged() {
     let requests = all(&config, 3);
     assert!(requests.windows(2).all(|pair| pair[0].arrival <= pair[1].arrival));
     assert_near("half is dealt", requests.iter().filter(|r| r.volume == 0).count() as f64, 500.0, 16.0);
+}
+
+fn probe(rate: f64, jobs: u32, outstanding: Option<u32>) -> StreamConfig {
+    let arrival = StreamArrival::Own(Arrival::Fixed { rate });
+    let start = Some(Extent::Share(0.0));
+    StreamConfig { arrival, jobs, outstanding, start, ..stream(AddressPattern::Uniform, 1.0) }
+}
+
+/// A request that completes.
+fn done(id: u64, finish: u64) -> Completion {
+    let (operation, arrival, finish) = (Operation::Write, SimTime::ZERO, SimTime(finish));
+    let (blame, met_gc, gc_wait) = (RequestBlame::NONE, false, None);
+    Completion { id, operation, offset: 0, length: PAGE, arrival, finish, blame, met_gc, gc_wait }
+}
+
+/// Requests are due at 0, 1, 2, .. ms; two may be out. The third one is issued when the first completes, although it was due
+/// before.
+#[test]
+fn a_request_beyond_the_limit_is_issued_when_one_completes() {
+    let mut source = Streams::new(&load([("probe", probe(1000.0, 1, Some(2)))], 5), DEVICE, 1).unwrap();
+    assert!(source.wants_completions());
+    let mut next = |now: u64, completed: &[Completion]| match source.next(SimTime(now), completed).unwrap() {
+        Next::At(request) => Ok((request.id, request.arrival.0)),
+        other => Err(other),
+    };
+    assert_eq!(next(0, &[]), Ok((0, 0)));
+    assert_eq!(next(0, &[]), Ok((1, 1_000_000)));
+    assert_eq!(next(1_000_000, &[]), Err(Next::AfterCompletion));
+    assert_eq!(next(2_500_000, &[done(0, 2_500_000)]), Ok((2, 2_500_000)));
+    assert_eq!(next(2_500_000, &[]), Err(Next::AfterCompletion));
+    // Completes before the next one is due, which keeps its time.
+    assert_eq!(next(2_600_000, &[done(2, 2_600_000)]), Ok((3, 3_000_000)));
+    assert_eq!(next(9_000_000, &[done(1, 9_000_000), done(3, 9_000_000)]), Ok((4, 9_000_000)));
+    assert_eq!(next(9_000_000, &[]), Err(Next::End));
+}
+
+/// One stream waits for a place while another one goes on, and is not forgotten.
+#[test]
+fn a_stream_at_its_limit_does_not_hold_up_another() {
+    let streams = [("a", probe(1000.0, 1, Some(1))), ("b", probe(500.0, 1, None))];
+    let mut source = Streams::new(&load(streams, 6), DEVICE, 1).unwrap();
+    let mut next = |now: u64, completed: &[Completion]| match source.next(SimTime(now), completed).unwrap() {
+        Next::At(request) => Ok((request.volume, request.arrival.0)),
+        other => Err(other),
+    };
+    assert_eq!([next(0, &[]), next(0, &[])], [Ok((0, 0)), Ok((1, 0))]);
+    // Stream `a` is due at 1 ms and may come in before `b` at 2 ms, if request 0 completes.
+    assert_eq!(next(0, &[]), Err(Next::Until(SimTime(2_000_000))));
+    assert_eq!(next(1_500_000, &[done(0, 1_500_000)]), Ok((0, 1_500_000)));
+    // It is due again at 2 ms: `b` comes no later.
+    assert_eq!(next(1_500_000, &[]), Ok((1, 2_000_000)));
+}
+
+#[test]
+fn jobs_share_the_rate_and_the_part_of_their_stream() {
+    let rate = 6000.0;
+    let arrival = StreamArrival::Own(Arrival::Poisson { rate });
+    let stream = StreamConfig { arrival, jobs: 6, ..stream(AddressPattern::Uniform, 1.0) };
+    let requests = all(&load([("loaders", stream)], 30_000), 3);
+    let seconds = requests.last().unwrap().arrival.0 as f64 / 1e9;
+    assert_near("rate", 30_000.0 / seconds, rate, rate / 30_000f64.sqrt());
+    for job in 0..6 {
+        let of_job = requests.iter().filter(|request| request.volume == job);
+        let count = of_job.clone().count() as f64;
+        assert_near("requests of a job", count, 5000.0, 5000f64.sqrt());
+        assert!(of_job.clone().any(|request| request.offset > DEVICE.logical_bytes / 10 * 9));
+    }
+}
+
+#[test]
+fn jobs_and_limits_that_cannot_work_are_refused() {
+    let refused = |stream| Streams::new(&load([("x", stream)], 10), DEVICE, 1).err().unwrap_or_default();
+    assert!(refused(probe(1.0, 0, None)).contains("jobs = 0"));
+    assert!(refused(probe(1.0, 1, Some(0))).contains("outstanding = 0"));
+    let files = StreamConfig { address: AddressPattern::Files(FILES), ..probe(1.0, 2, None) };
+    assert!(refused(files).contains("belong to one job"));
+    let common = StreamConfig { arrival: StreamArrival::Common(vec![1]), ..probe(1.0, 1, Some(1)) };
+    assert!(refused(common).contains("not a count"));
 }

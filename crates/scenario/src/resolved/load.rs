@@ -81,6 +81,8 @@ fn stream(shown: &mut Shown, stream: &StreamConfig) {
         StreamArrival::Own(own) => arrival(shown, Some(own)),
         StreamArrival::Common(counts) => shown.key(&keys::STREAM_COUNT, counts),
     }
+    shown.some(&keys::STREAM_JOBS, Some(&stream.jobs).filter(|jobs| **jobs > 1));
+    shown.some(&keys::STREAM_OUTSTANDING, stream.outstanding.as_ref());
     size(shown, &stream.size);
     let table = address(shown, stream.address, stream.footprint);
     table.some(&keys::ADDRESS_START, stream.start.as_ref());

@@ -172,6 +172,8 @@ fn stream(name: &str, kind: &Kind, measured: &MeasuredKind, start: Bytes, squeez
     let pages = |bytes: Bytes| (bytes as f64 / PAGE as f64 * squeezed) as u64 * PAGE;
     StreamConfig {
         arrival: StreamArrival::Common(vec![kind.requests]),
+        jobs: 1,
+        outstanding: None,
         size: kind.sizes.fit(&kind.size_repeats),
         read_fraction: f64::from(u8::from(name == READS)),
         trim_fraction: f64::from(u8::from(name == TRIMS)),
