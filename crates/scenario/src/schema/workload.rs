@@ -350,10 +350,12 @@ declare! {
          all such streams sum to, dealt like cards; a list has the number for each phase";
     STREAM_JOBS: u32 = "workload.stream.jobs",
         count(1, 1024).saying("a whole number, 1 to 1024; without `count`, and 1 with pattern files"), "1",
-        "so many jobs issue the stream's requests, each an equal share of its rate; each is a queue of its own for          `ssd.controller`";
+        "so many jobs issue the stream's requests, each an equal share of its rate; each is a queue of its own for \
+         `ssd.controller`";
     STREAM_OUTSTANDING: u32 = "workload.stream.outstanding",
         count(1, 65_536).saying("a whole number, 1 to 65536; without `count`"), "none",
-        "requests that each job of the stream has outstanding at most; what is due meanwhile is issued one by one as requests          complete, and response times run from there";
+        "requests that each job of the stream has outstanding at most; what is due meanwhile is issued one by one as requests \
+         complete, and response times run from there";
     STREAM_SIZE: () = "workload.stream.size", like("workload.size", "a table as [workload.size]"), "required without a preset",
         "sizes of the stream's requests";
     STREAM_READ_FRACTION: f64 = "workload.stream.read_fraction", number(0.0, 1.0), "0",
