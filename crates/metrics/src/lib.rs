@@ -47,6 +47,7 @@ mod over_time;
 pub mod recording;
 mod report;
 pub mod rows;
+mod streams;
 mod student;
 mod trace;
 mod warning;
@@ -80,6 +81,7 @@ pub use over_time::{BUCKETS_MAX, OverTime, OverTimeReport};
 pub use report::{
     ArrayReport, Comparison, CoordinationReport, EngineReport, PreconditionReport, Report, SCHEMA, SECTIONS,
 };
+pub use streams::StreamReport;
 pub use student::student_t;
 pub use trace::{EventReport, EventsReport, Noted, TraceReport};
 pub use warning::Warning;

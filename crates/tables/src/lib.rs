@@ -27,6 +27,7 @@ mod points;
 mod response;
 mod rest;
 mod seeds;
+mod streams;
 mod tuned;
 mod uneven;
 mod verdict;
@@ -99,6 +100,7 @@ pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, detail: Detail, st
     sections.extend(inside::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
     sections.extend(life::of_variants(comparison, style));
+    sections.extend(streams::section(comparison, style));
     sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));
@@ -127,6 +129,7 @@ pub fn single(comparison: &Comparison, detail: Detail, style: Style) -> String {
     } else {
         sections.extend(life::of_variants(comparison, style));
     }
+    sections.extend(streams::section(comparison, style));
     sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));

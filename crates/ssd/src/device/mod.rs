@@ -80,6 +80,7 @@ mod run;
 mod settled;
 mod status;
 mod steps;
+mod streams;
 mod suspend;
 mod trigger;
 mod turns;
