@@ -300,7 +300,7 @@ pub(crate) enum Command {
     /// Test the papers' claims by simulation
     #[command(after_help = REPRODUCE_EXAMPLES)]
     Reproduce(ReproduceArguments),
-    /// List the policies: coordination, victim, schedule and concurrency
+    /// List the policies: coordination, victim, schedule, concurrency and placement
     #[command(
         after_help = "Examples:\n  harmonia policies\n  harmonia policies --json | jq -r '.coordination[].name'"
     )]

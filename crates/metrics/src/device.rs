@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::flash_bytes::{Flash, FlashBytes};
 use crate::gc_waits::GcWaitsReport;
+use crate::handles::HandleReport;
 use crate::inside::InsideReport;
 use crate::life::{LevelingReport, LifeReport};
 use crate::lifetime::LifetimeReport;
@@ -43,6 +44,12 @@ pub struct DeviceReport {
     /// How many years it lasts at the rate of the window; absent unless a rating or the wear of its blocks says what it endures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<LifetimeReport>,
+    /// What each handle wrote; absent where the drive places by none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<HandleReport>,
+    /// Pages written with a handle that the drive does not know; absent if none was. Unit: pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown_handle_pages: Option<u64>,
     /// Data pages written to it, parity left out. Unit: pages.
     pub host_pages_written: u64,
     /// Pages read for the host. Unit: pages.
@@ -137,6 +144,8 @@ impl DeviceReport {
             life: None,
             leveling: None,
             lifetime: None,
+            streams: HandleReport::of(counters),
+            unknown_handle_pages: Some(counters.unknown_handle_pages).filter(|&pages| pages > 0),
             host_pages_written: counters.host_pages_written(),
             host_pages_read: counters.host_pages_read,
             parity_pages_written: None,
@@ -233,6 +242,8 @@ mod tests {
             life: None,
             leveling: None,
             lifetime: None,
+            streams: Vec::new(),
+            unknown_handle_pages: None,
             host_pages_written: 8,
             host_pages_read: 10,
             parity_pages_written: None,

@@ -41,6 +41,7 @@ use harmonia_array::{AgedState, AgeingError, AgeingPlan, Followed, Followup, Ste
 use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
+use harmonia_ssd::placement;
 use harmonia_ssd::{BeginsAt, FreeList, FtlConfig, GcConfig, PolicyConfig};
 use harmonia_types::{Bytes, SimTime};
 use harmonia_workload::{Extent, Limit, Load, Next, WorkloadConfig};
@@ -370,7 +371,11 @@ fn ages_as(gc: &GcConfig) -> PolicyConfig {
 /// under the same name in another process, or in this one tomorrow.
 fn ages_anywhere_alike(scenario: &Scenario) -> bool {
     let members = &scenario.array.members;
-    members.iter().all(|member| victim::POLICIES.is_built_in(&ages_as(&member.ssd.gc).policy))
+    members.iter().all(|member| {
+        let placement = &member.ssd.ftl.placement.policy;
+        victim::POLICIES.is_built_in(&ages_as(&member.ssd.gc).policy)
+            && placement::POLICIES.is_built_in(placement)
+    })
 }
 
 /// The threshold at which a device collects while it ages.
@@ -394,6 +399,7 @@ fn ageing_key(scenario: &Scenario) -> String {
             mapping_unit: _,
             allocation_unit,
             frontiers,
+            placement,
             priority: _,
             multi_plane: _,
             open_blocks: _,
@@ -401,8 +407,12 @@ fn ageing_key(scenario: &Scenario) -> String {
         } = &ssd.ftl;
         // Said only where it is not as in all states of before.
         let free_list = if *free_list == FreeList::Fifo { String::new() } else { format!(" {free_list:?}") };
+        let placement = match placement.policy.as_str() {
+            "frontiers" => String::new(),
+            _ => format!(" {placement:?}"),
+        };
         format!(
-            "{:?} {:?} {} {:?} {} {:?}{free_list}{}",
+            "{:?} {:?} {} {:?} {} {:?}{free_list}{placement}{}",
             ssd.geometry,
             (reserved_blocks, allocation, allocation_unit, frontiers),
             ages_at(gc),

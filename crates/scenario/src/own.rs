@@ -2,6 +2,7 @@
 
 use harmonia_array::coordination;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::placement;
 use harmonia_types::registry::{Entry, OwnKey, Registry, no_keys};
 
 use crate::Scenario;
@@ -147,6 +148,8 @@ impl Scenario {
         let gc = &self.array.members[0].ssd.gc;
         keys.extend(held("ssd.gc.victim", &victim::POLICIES, &gc.victim.policy, &gc.victim.own));
         keys.extend(held("ssd.gc.schedule", &schedule::POLICIES, &gc.schedule.policy, &gc.schedule.own));
+        let axis = &self.array.members[0].ssd.ftl.placement;
+        keys.extend(held("ssd.ftl.placement", &placement::POLICIES, &axis.policy, &axis.own));
         let axis = &gc.concurrency;
         keys.extend(held("ssd.gc.concurrency", &concurrency::POLICIES, &axis.policy, &axis.own));
         keys

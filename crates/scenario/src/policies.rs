@@ -3,6 +3,7 @@
 use harmonia_array::coordination::{self, Coordinator, Parameters};
 use harmonia_array::{ArrayConfig, Befalls, Fault, Interface, Level};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::placement;
 use harmonia_types::registry::{Entry, OwnKey, Registry};
 use serde::Serialize;
 
@@ -41,6 +42,8 @@ pub enum Kind {
     Schedule,
     /// How many channels of a device at once: `ssd.gc.concurrency.policy`.
     Concurrency,
+    /// To which write frontier a page goes: `ssd.ftl.placement`.
+    Placement,
 }
 
 /// All policies, kind by kind, in the order of their registries.
@@ -54,6 +57,7 @@ pub fn list() -> Vec<PolicyInfo> {
     add(&mut list, Kind::Victim, &victim::POLICIES);
     add(&mut list, Kind::Schedule, &schedule::POLICIES);
     add(&mut list, Kind::Concurrency, &concurrency::POLICIES);
+    add(&mut list, Kind::Placement, &placement::POLICIES);
     list
 }
 

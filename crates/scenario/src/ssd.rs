@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use harmonia_flash::Commands;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::placement;
 use harmonia_ssd::{Infeasible, LevelingConfig, PolicyConfig, Rating, Shape, SsdConfig, WearConfig};
 use harmonia_types::units::format_bytes;
 use harmonia_types::{SimDuration, registry};
@@ -38,6 +39,12 @@ pub(crate) const SCHEDULE: Axis<schedule::Build> = Axis {
     table: PolicyTable { name: "schedule", schema: "ssd.gc.schedule", common: &["policy"] },
     registry: &schedule::POLICIES,
     config: |config| &mut config.gc.schedule,
+};
+
+pub(crate) const PLACEMENT: Axis<placement::Build> = Axis {
+    table: PolicyTable { name: "placement", schema: "ssd.ftl.placement", common: &["policy"] },
+    registry: &placement::POLICIES,
+    config: |config| &mut config.ftl.placement,
 };
 
 pub(crate) const CONCURRENCY: Axis<concurrency::Build> = Axis {
@@ -319,6 +326,8 @@ impl Draft {
         config.rating = self.rating()?;
         // A policy says itself what is wrong with its keys.
         self.check_policy(&VICTIM, &config.gc.victim, |policy| victim::build(policy).map(drop))?;
+        let ftl = config.ftl.clone();
+        self.check_policy(&PLACEMENT, &config.ftl.placement, |_| placement::build(&ftl).map(drop))?;
         self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;
         let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
         needs_cache(&config, &shape).map_err(|why| self.blame(&config, &why))?;
@@ -445,13 +454,18 @@ fn rivals(key: &str) -> &'static [&'static str] {
             "ssd.gc.soft_threshold",
             "ssd.gc.begins_at",
             "ssd.gc.hard_threshold",
+            "ssd.ftl.placement",
             "ssd.ftl.frontiers",
             "ssd.wear.endurance",
         ],
         "ssd.gc.soft_threshold" | "ssd.gc.stop_threshold" => &["ssd.gc.hard_threshold"],
-        "ssd.gc.hard_threshold" => {
-            &["ssd.ftl.frontiers", "ssd.gc.victim", "ssd.wear.endurance", "ssd.leveling.policy"]
-        }
+        "ssd.gc.hard_threshold" => &[
+            "ssd.ftl.placement",
+            "ssd.ftl.frontiers",
+            "ssd.gc.victim",
+            "ssd.wear.endurance",
+            "ssd.leveling.policy",
+        ],
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
         "ssd.gc.destination" => &["ssd.ftl.allocation", "ssd.leveling.policy"],
         "ssd.ftl.allocation" => &["ssd.ftl.allocation_unit"],

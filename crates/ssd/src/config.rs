@@ -16,8 +16,9 @@ use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
 use crate::leveling::LevelingConfig;
 use crate::order::{Odometer, Order};
+use crate::placement::{self, Placement};
 use crate::rating::Rating;
-use crate::shape::{Packing, Shape};
+use crate::shape::{Noted, Packing, Shape};
 
 /// Units that one program carries at most.
 const MOST_SLOTS: u32 = 192;
@@ -205,6 +206,9 @@ pub struct FtlConfig {
     pub allocation_unit: AllocationUnit,
     /// Whether garbage collection writes to the host's frontier or to one of its own.
     pub frontiers: Frontiers,
+    /// To which frontier each page goes: `ssd.ftl.placement`. By default as `frontiers` says.
+    #[serde(serialize_with = "name_or_table", skip_serializing_if = "is_by_frontiers")]
+    pub placement: PolicyConfig,
     /// What a die and a shared bus serve first.
     pub priority: Priority,
     /// Whether host reads and programs of sibling planes with the same page offset join in one multi-plane command.
@@ -225,12 +229,24 @@ impl Default for FtlConfig {
             mapping_unit: None,
             allocation_unit: AllocationUnit::Die,
             frontiers: Frontiers::Shared,
+            placement: FtlConfig::by_frontiers(),
             priority: Priority::Fifo,
             multi_plane: false,
             open_blocks: 2,
             free_list: FreeList::Fifo,
         }
     }
+}
+
+impl FtlConfig {
+    /// Placement as `frontiers` says.
+    pub fn by_frontiers() -> PolicyConfig {
+        PolicyConfig::named("frontiers")
+    }
+}
+
+fn is_by_frontiers(placement: &PolicyConfig) -> bool {
+    placement.policy == "frontiers"
 }
 
 /// A share (floored) or a number of blocks per allocation unit.
@@ -609,6 +625,56 @@ impl SsdConfig {
         Ok(())
     }
 
+    /// The policy that says to which frontier a page goes.
+    ///
+    /// # Errors
+    /// If there is none of its name, or it refuses one of its keys.
+    pub fn placement(&self) -> Result<Box<dyn Placement>, Infeasible> {
+        placement::build(&self.ftl).map_err(|why| Infeasible { key: "ssd.ftl.placement", why })
+    }
+
+    /// Checks that the rest of the device goes with its placement policy; `hard` is its hard threshold.
+    fn check_placement(&self, policy: &dyn Placement, hard: u32) -> Result<(), Infeasible> {
+        let fail = |key, why: String| Err(Infeasible { key, why });
+        let name = &self.ftl.placement.policy;
+        if let Some(of_collection) = policy.by_cause() {
+            let least = u32::from(of_collection > 0);
+            if hard < least {
+                return fail(
+                    "ssd.gc.hard_threshold",
+                    "0 blocks leave garbage collection without a frontier of its own; at least 1 works"
+                        .into(),
+                );
+            }
+            return Ok(());
+        }
+        let least = u32::from(policy.frontiers().of_victim);
+        if hard < least {
+            return fail(
+                "ssd.gc.hard_threshold",
+                format!(
+                    "{hard} blocks are too few for ssd.ftl.placement = \"{name}\", by which the pages of a victim go to up to \
+                     {least} frontiers; at least {least} work"
+                ),
+            );
+        }
+        // A schedule that cannot be built is refused elsewhere.
+        let needs = schedule::build(&self.gc.schedule).map(|schedule| schedule.needs()).ok();
+        let joins = needs.is_some_and(|needs| needs.fresh_blocks || needs.pairs == schedule::Pairs::Always);
+        let why = if !matches!(self.ftl.allocation, Allocation::Static(_)) {
+            "an order of four letters as ssd.ftl.allocation: the frontiers of a page are those of the unit that its number names"
+        } else if self.ftl.multi_plane {
+            "ssd.ftl.multi_plane = false: a command of several planes writes at one offset, and each frontier has its own"
+        } else if joins {
+            "a schedule that opens no blocks of its own and joins no host writes with collection"
+        } else if self.leveling.is_some() {
+            "no [ssd.leveling]: levelling moves blocks to the frontier of collection, of which there are several"
+        } else {
+            return Ok(());
+        };
+        fail("ssd.ftl.placement", format!("`{name}` needs {why}"))
+    }
+
     /// Checks that the device can work and computes its whole numbers.
     ///
     /// # Errors
@@ -736,12 +802,9 @@ impl SsdConfig {
                 ),
             );
         }
-        if self.ftl.frontiers == Frontiers::Separate && hard == 0 {
-            return fail(
-                "ssd.gc.hard_threshold",
-                "0 blocks leave garbage collection without a frontier of its own; at least 1 works".into(),
-            );
-        }
+        let policy = self.placement()?;
+        let count = policy.frontiers();
+        self.check_placement(&*policy, hard)?;
         let victim = match victim::build(&self.gc.victim) {
             Ok(victim) => victim,
             Err(why) => return fail("ssd.gc.victim", why),
@@ -799,10 +862,7 @@ impl SsdConfig {
             );
         }
         let reserved = self.ftl.reserved_blocks.blocks(blocks, hard);
-        let frontiers = match self.ftl.frontiers {
-            Frontiers::Shared => 1,
-            Frontiers::Separate => 2,
-        };
+        let frontiers = u32::from(count.all);
         // The pool must be able to stand above `stop`, and above where events begin while ageing, with every frontier open and one block's worth of invalid
         // pages left to collect, or collecting could never reach its end.
         let ages_at = if self.gc.begins_at == BeginsAt::Soft { soft } else { hard };
@@ -876,6 +936,8 @@ impl SsdConfig {
             blocks_per_unit: blocks,
             reserved_blocks: reserved,
             may_retire: reserved - needed,
+            of_victim: count.of_victim.into(),
+            noted: noted(&*policy),
             data_pages,
             summary_pages: g.summary_pages,
             page_bits,
@@ -889,4 +951,13 @@ impl SsdConfig {
             ages_at,
         })
     }
+}
+
+/// What is noted of blocks and pages for a placement policy.
+fn noted(policy: &dyn Placement) -> Noted {
+    if policy.by_cause().is_some() {
+        return Noted::default();
+    }
+    let (ages, handles) = (u64::from(policy.looks_at_ages()), u64::from(policy.handles() > 0));
+    Noted { of_block: 1 + 4 * ages, of_page: 4 * ages + handles }
 }

@@ -18,7 +18,7 @@
 //!
 //! Leaves out: a cache that shrinks with the drive, and wear, which is that of the small drive while it is simulated.
 
-use crate::config::{Amount, Frontiers, Infeasible, SsdConfig};
+use crate::config::{Amount, Infeasible, SsdConfig};
 use crate::shape::Shape;
 
 /// A unit whose blocks are joined keeps so many.
@@ -72,6 +72,11 @@ impl SsdConfig {
             );
             Infeasible { key: KEY, why: format!("{why}; {help}") }
         })
+    }
+
+    /// Frontiers of an allocation unit.
+    fn frontiers(&self) -> u32 {
+        self.placement().map_or(1, |policy| policy.frontiers().all.into())
     }
 
     /// One part in `divisor` of this drive.
@@ -161,7 +166,7 @@ impl SsdConfig {
 
     /// Closed blocks of a unit of so many, of which so many are free when collection begins.
     fn pool(&self, blocks: u32, free: u32) -> u32 {
-        let frontiers = if self.ftl.frontiers == Frontiers::Separate { 2 } else { 1 };
+        let frontiers = self.frontiers();
         blocks.saturating_sub(free + frontiers)
     }
 
@@ -170,7 +175,7 @@ impl SsdConfig {
         let described = self.scale.full.as_deref()?;
         let (shape, full) = (self.resolve().ok()?, described.resolve().ok()?);
         let pool = self.pool(shape.blocks_per_unit, shape.ages_at);
-        let apart = self.ftl.frontiers == Frontiers::Separate;
+        let apart = self.frontiers() > 1;
         // Of N blocks: 13.6% at 64, 3.8% at 256 and 1% at 900 with greedy and frontiers apart; 1% at 256 with other victims.
         let of_one = match apart {
             true if self.gc.victim.policy == "greedy" => 9.0,
@@ -218,7 +223,7 @@ mod tests {
     use harmonia_flash::presets;
 
     use super::*;
-    use crate::config::Scale;
+    use crate::config::{Frontiers, Scale};
 
     fn drive(blocks: u32) -> SsdConfig {
         let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));

@@ -120,6 +120,10 @@ pub struct Shape {
     pub reserved_blocks: u32,
     /// Of these, blocks that a unit can do without: it still has what collection needs.
     pub may_retire: u32,
+    /// Frontiers to which the pages of one victim may go.
+    pub of_victim: u32,
+    /// What is noted for placement.
+    pub noted: Noted,
     /// Data pages of a block.
     pub data_pages: u32,
     /// Programs that closing a block costs besides its data.
@@ -149,6 +153,15 @@ pub struct Shape {
     pub ages_at: u32,
     /// Which unit a logical page is in, where the allocation is static; where only its plane is dynamic, which die.
     pub(crate) odometer: Odometer,
+}
+
+/// Bytes that are noted of each block and page for a placement policy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Noted {
+    /// Of a block.
+    pub of_block: u64,
+    /// Of a page.
+    pub of_page: u64,
 }
 
 /// An allocation unit as its die counts them, from 0. Plain numbers of units count through the whole device.

@@ -106,6 +106,7 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
             deadline: None,
             parity: ParityPages::NONE,
             background: false,
+            handle: 0,
         };
         device.submit(now, sub).unwrap_or_else(|why| panic!("{what}: {why}"));
         done.append(device.completions());

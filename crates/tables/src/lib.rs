@@ -28,6 +28,7 @@ mod points;
 mod response;
 mod rest;
 mod seeds;
+mod streams;
 mod tuned;
 mod uneven;
 mod verdict;
@@ -101,6 +102,7 @@ pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, detail: Detail, st
     sections.extend(over_time::section(comparison, runs, style));
     sections.extend(bandwidth::section(comparison, runs, style));
     sections.extend(life::of_variants(comparison, style));
+    sections.extend(streams::section(comparison, style));
     sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));
@@ -130,6 +132,7 @@ pub fn single(comparison: &Comparison, detail: Detail, style: Style) -> String {
     } else {
         sections.extend(life::of_variants(comparison, style));
     }
+    sections.extend(streams::section(comparison, style));
     sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
     sections.push(ending(runs, comparison, style));

@@ -21,7 +21,8 @@ pub use counters::array::{
     BitmapCounters, CacheCounters, LogCounters, NvramCounters, ReadCounters, RedundancyCounters,
 };
 pub use counters::device::{
-    DeviceCounters, Estimates, InsideCounters, Met, MetGc, Noted, Pairing, QueueDepth, WriteCacheCounters,
+    DeviceCounters, Estimates, InsideCounters, Met, MetGc, Noted, Pairing, QueueDepth, StreamCounters,
+    WriteCacheCounters,
 };
 pub use counters::{Combine, Combines, Counter, Counters, Number};
 pub use divisor::Divisor;

@@ -24,6 +24,7 @@ use harmonia_types::{
 
 use super::horizon::Quiet;
 use super::payload::Payload;
+use super::transactions::handle;
 use super::{Array, ArrayFailure};
 use crate::layout::Layout;
 use crate::planner::striped;
@@ -127,7 +128,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (Some(ahead), Layout::Striped(stripe)) = (self.ahead.as_deref_mut(), &self.layout) else {
             unreachable!("members run ahead")
         };
-        let HostRequest { arrival, operation, offset, length, member, .. } = *request;
+        let HostRequest { arrival, operation, offset, length, member, volume, .. } = *request;
         self.latest = arrival;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         ahead.requests.prefetch_free(4);
@@ -143,6 +144,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 deadline,
                 parity: ParityPages::NONE,
                 background: false,
+                handle: handle(volume),
             };
             inboxes[device.index()].push((arrival, sub));
             operations += 1;

@@ -160,6 +160,12 @@ pub(super) fn in_step(parent: Parent, index: u32, operation: PlannedOperation) -
     }
 }
 
+/// The handle that a stream or volume has at a device.
+#[inline]
+pub(super) fn handle(volume: u16) -> u16 {
+    volume.saturating_add(1)
+}
+
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Begins work that belongs to no request.
     ///
@@ -404,6 +410,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.hand_over(node, slot, now)
     }
 
+    /// The handle of an operation at its device: that of the stream or volume of its request, and the default one where the array
+    /// writes by itself.
+    #[inline]
+    fn handle_of(&self, parent: Parent) -> u16 {
+        self.request_of(parent).map_or(0, |request| handle(self.requests[request].request.volume))
+    }
+
     /// Hands an operation to the device in a slot.
     #[inline]
     fn hand_over(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
@@ -442,6 +455,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 operation.parity
             },
             background,
+            handle: self.handle_of(parent),
         };
         if self.depth.is_some() { self.line_up(slot, sub, now) } else { self.give(slot, sub, now) }
     }

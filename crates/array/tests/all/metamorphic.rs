@@ -234,6 +234,7 @@ fn independently(
                 deadline: None,
                 parity: ParityPages::NONE,
                 background: false,
+                handle: 0,
             };
             subs[device.index()].push((request.arrival, sub));
         });
@@ -440,8 +441,17 @@ impl Pairs<'_> {
             self.parts.push(Part { request: index, place, length });
             self.outstanding[member] += length;
             let (fast_fail, deadline, parity, background) = (false, None, ParityPages::NONE, false);
-            let sub =
-                SubRequest { token, operation, offset, length, fast_fail, deadline, parity, background };
+            let sub = SubRequest {
+                token,
+                operation,
+                offset,
+                length,
+                fast_fail,
+                deadline,
+                parity,
+                background,
+                handle: 0,
+            };
             self.devices[member].submit(request.arrival, sub).unwrap();
             self.collect(member);
         }

@@ -5,6 +5,7 @@ use harmonia_scenario::policies::{Needs, needs};
 use harmonia_scenario::presets::{self, Kind, PresetInfo};
 use harmonia_scenario::schema::json_schema;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::placement;
 use harmonia_tables::{Color, Emphasis};
 use harmonia_trace::FORMATS;
 use harmonia_types::registry::{Entry, OwnKey, Registry};
@@ -52,7 +53,7 @@ struct List {
     items: Vec<Item>,
 }
 
-/// The four registries of policies.
+/// The registries of policies.
 pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), Failure> {
     let list = |name, title, items| List { name, title, items };
     let mut coordination = registered(&coordination::POLICIES);
@@ -73,6 +74,11 @@ pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), F
             "concurrency",
             "Concurrency: how many channels of a device at once (ssd.gc.concurrency.policy)",
             registered(&concurrency::POLICIES),
+        ),
+        list(
+            "placement",
+            "Placement: which write frontier a page goes to (ssd.ftl.placement)",
+            registered(&placement::POLICIES),
         ),
     ]);
     lists.print(options, output)

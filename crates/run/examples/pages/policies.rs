@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use harmonia_array::coordination::{self, Coordinator, Parameters};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::placement;
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, OwnKey, find};
 
@@ -39,7 +40,7 @@ fn policies<F>(registry: &[Entry<F>]) -> Vec<Policy> {
     registry.iter().map(policy).collect()
 }
 
-fn kinds() -> [Kind; 4] {
+fn kinds() -> [Kind; 5] {
     [
         Kind {
             name: "coordination",
@@ -68,6 +69,13 @@ fn kinds() -> [Kind; 4] {
             key: "ssd.gc.concurrency.policy",
             folder: "crates/ssd/src/gc/concurrency",
             policies: policies(concurrency::REGISTRY),
+        },
+        Kind {
+            name: "placement",
+            question: "which write frontier does a page go to?",
+            key: "ssd.ftl.placement",
+            folder: "crates/ssd/src/placement",
+            policies: policies(placement::REGISTRY),
         },
     ]
 }

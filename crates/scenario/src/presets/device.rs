@@ -509,6 +509,7 @@ impl DevicePreset {
                 mapping_unit: self.writes.mapping_unit,
                 allocation_unit: self.allocation_unit,
                 frontiers: self.writes.frontiers,
+                placement: FtlConfig::by_frontiers(),
                 priority: self.priority,
                 multi_plane: self.multi_plane,
                 // HPDC 2018, 4.2: one more active block for each plane.

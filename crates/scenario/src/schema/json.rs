@@ -109,6 +109,7 @@ fn policies_of(path: &str) -> Vec<PolicyInfo> {
         "ssd.gc.victim" => policies::Kind::Victim,
         "ssd.gc.schedule" => policies::Kind::Schedule,
         "ssd.gc.concurrency" => policies::Kind::Concurrency,
+        "ssd.ftl.placement" => policies::Kind::Placement,
         _ => return Vec::new(),
     };
     policies::list().into_iter().filter(|policy| policy.kind == kind).collect()

@@ -20,7 +20,7 @@ use crate::error::Parsed;
 use crate::presets::device;
 use crate::read::{Field, Section};
 use crate::shown::Shown;
-use crate::ssd::{CONCURRENCY, Draft, OLD_KEYS, SCHEDULE, VICTIM};
+use crate::ssd::{CONCURRENCY, Draft, OLD_KEYS, PLACEMENT, SCHEDULE, VICTIM};
 
 type Drafted = Draft;
 
@@ -320,6 +320,13 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "what owns a write frontier and free blocks" },
     at! { "ssd.ftl.frontiers", ftl.frontiers, choice(&[("shared", Frontiers::Shared), ("separate", Frontiers::Separate)]),
         PRESET, "whether host pages and collected pages share a write frontier" },
+    by! { "ssd.ftl.placement", policy("the name of a placement policy, or a table with `policy` and the policy's own keys"),
+        |draft, (), ftl, field| draft.policy(ftl, field, &PLACEMENT),
+        |_, ssd| Some(name_or_table(&ssd.ftl.placement)).filter(|_| ssd.ftl.placement.policy != "frontiers"), "frontiers",
+        "to which write frontier a page goes: by the handle of its stream, by its age, by how often it was written or moved. \
+         Pages of different frontiers share no block. frontiers: as ssd.ftl.frontiers says, which all other policies leave out of account" },
+    by! { "ssd.ftl.placement.policy", opened(Form::Policy, "the name of a placement policy"), elsewhere, |_, _| None, "frontiers",
+        "placement policy" },
     at! { "ssd.ftl.priority", ftl.priority, choice(&[("fifo", Priority::Fifo), ("reads-first", Priority::ReadsFirst)]), PRESET,
         "order of host operations at a die, and of transfers on a shared bus; at a die collection goes before both" },
     at! { "ssd.ftl.multi_plane", ftl.multi_plane, flag(), PRESET,

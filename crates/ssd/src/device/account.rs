@@ -22,6 +22,7 @@ pub(super) struct SubState {
     pub parity: ParityPages,
     pub edges: Edges,
     pub background: bool,
+    pub handle: u16,
     /// The page operation that finished last so far (ties: the lowest page).
     finish: SimTime,
     last_page: u32,
@@ -87,6 +88,7 @@ impl<P: Probe> Device<P> {
             parity: sub.parity,
             edges: Edges::default(),
             background: sub.background,
+            handle: sub.handle,
             finish: SimTime::ZERO,
             last_page: u32::MAX,
             blame: Blame::default(),

@@ -80,12 +80,17 @@ fn lists_of_dies(config: &SsdConfig, shape: &Shape) -> Vec<Feeds> {
     }
 }
 
-/// Where a program carries several pages: a list for each allocation unit, behind one for all where the device chooses.
+/// Where a program carries several pages: a list for each frontier of each allocation unit, behind one for all where the device chooses.
 fn lists_of_units(shape: &Shape, ftl: &Ftl) -> Vec<Feeds> {
     let program = shape.packing.slots_per_program();
     let any = Feeds { most: program * shape.dies, program, first: program };
-    let of_unit = |unit| Feeds { most: program, program, first: ftl.room_for_host(unit) };
-    shape.is_dynamic().then_some(any).into_iter().chain((0..shape.units()).map(of_unit)).collect()
+    let frontiers = ftl.host_frontiers();
+    let of_unit = |list: u32| {
+        let first = ftl.room_for_host(list / frontiers, (list % frontiers) as u8);
+        Feeds { most: program, program, first }
+    };
+    let of_units = (0..shape.units() * frontiers).map(of_unit);
+    shape.is_dynamic().then_some(any).into_iter().chain(of_units).collect()
 }
 
 impl<P: Probe> Device<P> {
@@ -113,12 +118,15 @@ impl<P: Probe> Device<P> {
             let lpn = lpn as u32;
             let (ready, turn) = match sub.operation {
                 Operation::Write => {
+                    let cause = sub.parity.cause_of(page);
+                    let handle = self.subs[handle].handle_of(cause);
                     let write = Write {
                         written,
-                        cause: sub.parity.cause_of(page),
+                        cause,
                         token: sub.token,
-                        list: self.list_of(lpn, written),
+                        list: self.list_of(lpn, written, handle),
                         is_background: sub.background,
+                        handle,
                     };
                     (self.link.receive(now, self.rules.link_page), Turn::Write(write))
                 }
@@ -142,11 +150,15 @@ impl<P: Probe> Device<P> {
 
     /// The list in which a page waits.
     #[inline]
-    fn list_of(&self, lpn: u32, written: Written) -> u32 {
+    fn list_of(&self, lpn: u32, written: Written, handle: u16) -> u32 {
         let shape = &self.rules.shape;
         match (shape.names_die, shape.packing.packs()) {
             (true, false) => shape.locate(lpn).0,
-            (true, true) => shape.locate(lpn).1,
+            (true, true) => {
+                let (_, unit, in_unit) = shape.locate(lpn);
+                let to = self.ftl.to(unit, in_unit, handle);
+                unit * self.ftl.host_frontiers() + u32::from(to.frontier)
+            }
             (false, true) if !written.is_whole() => self.ftl.home(lpn).map_or(0, |unit| unit + 1),
             (false, _) => 0,
         }
@@ -303,7 +315,7 @@ impl<P: Probe> Device<P> {
         if self.rules.shape.is_dynamic() && self.rules.shape.packing.packs() {
             unit = if list > 0 { list - 1 } else { self.soonest_with_room(all).unwrap_or(UNBOUND) };
             if unit != UNBOUND {
-                left = all.min(self.ftl.room_for_host(unit));
+                left = all.min(self.ftl.room_for_host(unit, 0));
             }
         }
         if let Some(slot) = first {
@@ -379,6 +391,15 @@ impl<P: Probe> Device<P> {
         let Some(cache) = &self.cache else { unreachable!("a slot of a cache") };
         let held = cache.pages.slot(slot);
         Origin { token: held.write.token, page: held.page }
+    }
+
+    /// The list of the page in a slot, and its handle.
+    pub(super) fn list_in_cache(&self, slot: u32) -> u32 {
+        self.cache.as_ref().map_or(0, |cache| cache.pages.slot(slot).write.list)
+    }
+
+    pub(super) fn handle_in_cache(&self, slot: u32) -> u16 {
+        self.cache.as_ref().map_or(0, |cache| cache.pages.slot(slot).write.handle)
     }
 
     /// Whether the array writes the page in a slot behind its host's back.

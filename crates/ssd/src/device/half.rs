@@ -135,7 +135,7 @@ impl<P: Probe> Device<P> {
         // A page that is held although the next read is due was overwritten meanwhile.
         self.counters.inside.superseded_moves += u64::from(victim.held.is_some());
         // A page that may leave its unit is read out before anybody knows where it goes.
-        let far = self.rules.moves_directly || self.rules.global || {
+        let far = self.rules.moves_directly || self.rules.global || self.may_leave() || {
             let plane = self.ftl.plane_of(unit, victim.block.0);
             self.rules.is_far(plane != self.goes_to(unit, victim.block).0)
         };
@@ -149,6 +149,11 @@ impl<P: Probe> Device<P> {
         }
         self.ftl.prefetch_pages(unit, victim.block.0, (victim.cursor, page + 1));
         part
+    }
+
+    /// Whether a page may go to another plane of its unit, and nobody knows before it is programmed.
+    fn may_leave(&self) -> bool {
+        self.ftl.places() && self.rules.is_far(true) && self.rules.shape.planes_per_unit > 1
     }
 
     /// A die is to program the page of its victim that it holds: the first part of its command. Returns block and page offset

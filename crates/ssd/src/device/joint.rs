@@ -43,7 +43,7 @@ impl<P: Probe> Device<P> {
         let op = self.ops[first];
         let (class, place) = match op.kind {
             OpKind::Read => (Class::Read, self.ftl.lookup(op.unit, op.lpn)),
-            _ => (Class::Write, self.ftl.next_host_page(op.unit)),
+            _ => (Class::Write, self.ftl.next_page_to(op.unit, self.to(&op))),
         };
         let page = place.map(|place| place.1);
         self.dies[die as usize].parts.clear();
@@ -120,7 +120,7 @@ impl<P: Probe> Device<P> {
                     if let Some(page) = page {
                         self.ftl.unit(op.unit).align(page);
                     }
-                    self.ftl.next_host_page(op.unit)
+                    self.ftl.next_page_to(op.unit, self.to(&op))
                 }
             };
             assert_eq!(place.map(|place| place.1), page, "one page offset in all planes of a command");
@@ -142,7 +142,7 @@ impl<P: Probe> Device<P> {
             self.dies[die as usize].parts.extend(part);
             match class {
                 Class::Read => _ = self.read_page(&op),
-                Class::Write => summaries += self.write_page(die, &op, now)?,
+                Class::Write => summaries += self.write_page(die, &op, self.to(&op), now)?,
             }
         }
         Ok(summaries)

@@ -22,6 +22,8 @@ pub struct SubRequest {
     pub parity: ParityPages,
     /// It is background work of the array (rebuild, resync, scrub): the host does not wait for it, only behind it.
     pub background: bool,
+    /// The handle of its request, for drives that place by it; 0 if it has none. Pages that are the array's own go without it.
+    pub handle: u16,
 }
 
 /// A sub-request of which every page is served or refused, and at least one is served.

@@ -82,6 +82,7 @@ mod settled;
 mod sharing;
 mod status;
 mod steps;
+mod streams;
 mod suspend;
 mod trigger;
 mod turns;

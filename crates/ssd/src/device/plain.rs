@@ -144,7 +144,12 @@ impl<P: Probe> Device<P> {
         self.last_activity = now;
         let is_within = self.ftl.program_within(unit, lpn, cause, origin, &mut self.probe);
         // Where a block is opened or closed, somebody may have to hear of it.
-        let summaries = if is_within { 0 } else { self.write_page(die, &{ self.ops[head] }, now)? };
+        let summaries = if is_within {
+            0
+        } else {
+            let op = self.ops[head];
+            self.write_page(die, &op, self.to(&op), now)?
+        };
         self.dies[die as usize].exhausted = false;
         let (page_in, program) = (self.rules.page_in, self.rules.only_program_time());
         let command = self.dies[die as usize].begin(Activity::Host(head), now);

@@ -11,6 +11,7 @@ use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::die::Die;
 use crate::die::command::{Activity, Command, NO_OP, Step};
+use crate::ftl::To;
 use crate::gc::schedule::Class;
 use crate::probe::{FlashPage, Origin, Probe};
 use crate::slab::Slab;
@@ -76,7 +77,7 @@ impl<P: Probe> Device<P> {
                 let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
                 // As long as the page takes that is there before the new one.
                 let read = Step::Array(self.read_time_of(&op, now));
-                let summaries = self.write_page(die, &op, now)?;
+                let summaries = self.write_page(die, &op, self.to(&op), now)?;
                 self.owe_for(die, self.rules.page_in + self.rules.mean_program());
                 let program = Step::Array(self.program_time_of(&op, now));
                 let command = self.dies[die as usize].begin(Activity::Host(handle), now);
@@ -170,7 +171,13 @@ impl<P: Probe> Device<P> {
 
     /// The host writes a page; returns the summary pages that costs.
     #[inline]
-    pub(super) fn write_page(&mut self, die: u32, op: &PageOp, now: SimTime) -> Result<u32, DeviceFailure> {
+    pub(super) fn write_page(
+        &mut self,
+        die: u32,
+        op: &PageOp,
+        to: To,
+        now: SimTime,
+    ) -> Result<u32, DeviceFailure> {
         if self.rules.shape.is_dynamic()
             && let Some(home) = self.ftl.home(op.lpn)
         {
@@ -184,8 +191,12 @@ impl<P: Probe> Device<P> {
         let free = self.ftl.free_blocks(op.unit);
         let failure = self.failure(now);
         let origin = Some(self.origin(op));
-        let summaries =
-            self.ftl.program(op.unit, op.lpn, op.cause, origin, &mut self.probe).map_err(failure)?;
+        let summaries = if self.ftl.places() {
+            self.note_handle(op);
+            self.ftl.program_to((op.unit, op.lpn), to, op.cause, origin, &mut self.probe).map_err(failure)?
+        } else {
+            self.ftl.program(op.unit, op.lpn, op.cause, origin, &mut self.probe).map_err(failure)?
+        };
         self.dies[die as usize].exhausted = false;
         match op.owner.get() {
             Owner::Host(sub) => {

@@ -23,6 +23,7 @@ impl<P: Probe> Device<P> {
             gc_busy: self.dies.iter().map(|die| die.gc_busy).sum(),
             gc_plane_busy: self.dies.iter().map(|die| die.gc_plane_busy).sum(),
             write_cache: self.counted_by_cache(),
+            streams: self.ftl.streams(),
             ..self.counters
         }
     }

@@ -98,7 +98,6 @@ impl<P: Probe> Device<P> {
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
         let unit = self.rules.shape.unit(die, unit);
         let failure = self.failure(now);
-        let to = if self.rules.by_page { self.ftl.next_gc_page(unit) } else { None };
         let moved = self.ftl.move_page(unit, victim.block, page, &mut self.probe).map_err(failure)?;
         if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
             victim.cursor = page + 1;
@@ -107,7 +106,7 @@ impl<P: Probe> Device<P> {
         self.ftl.prefetch_pages(unit, victim.block.0, (victim.cursor, page + 1));
         let timing = &self.rules.timing;
         let (tr, cycles) = (self.rules.read_time((victim.block, page), now), &timing.command);
-        let (block, offset) = to.unwrap_or_default();
+        let (block, offset) = moved.to;
         let own = self.rules.program_time((BlockId(block), offset), now);
         let program = own + self.rules.summary_time(moved.summaries);
         let is_far = self.rules.is_far(moved.between_planes);

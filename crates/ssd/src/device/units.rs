@@ -22,12 +22,13 @@
 
 use harmonia_types::{IoCause, SimDuration, SimTime};
 
-use super::queue::OpKind;
+use super::queue::{OpKind, PageOp};
 use super::steps::Due;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::die::collection::{Held, Moving, Place};
 use crate::die::command::{Activity, Part, Step};
+use crate::ftl::To;
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
 
@@ -54,9 +55,9 @@ impl<P: Probe> Device<P> {
     /// The first write of part of a unit among those that a program would carry.
     fn first_partial(&self, first: u32, now: SimTime) -> Option<u32> {
         let is_partial = |&handle: &u32| self.ops[handle].kind == OpKind::PartialWrite;
-        let unit = self.ops[first].unit;
-        let room = self.ftl.room_for_host(unit) as usize;
-        let others = self.writes_ready(unit, now).filter(|&handle| handle != first);
+        let (unit, to) = (self.ops[first].unit, self.to(&self.ops[first]));
+        let room = self.ftl.room_for_host(unit, to.frontier) as usize;
+        let others = self.writes_ready(unit, to, now).filter(|&handle| handle != first);
         std::iter::once(first).chain(others).take(room).find(is_partial)
     }
 
@@ -80,8 +81,9 @@ impl<P: Probe> Device<P> {
     /// Starts a program of the host with a write that has left the queue, and those that fill it.
     pub(super) fn start_program(&mut self, die: u32, first: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let (unit, cause) = (self.ops[first].unit, self.ops[first].cause);
-        let (block, page) = self.ftl.next_host_page(unit).unwrap_or_default();
-        let room = self.ftl.room_for_host(unit) as usize;
+        let to = self.to(&self.ops[first]);
+        let (block, page) = self.ftl.next_page_to(unit, to).unwrap_or_default();
+        let room = self.ftl.room_for_host(unit, to.frontier) as usize;
         self.dies[die as usize].parts.clear();
         let mut next = Some(first);
         while let Some(handle) = next {
@@ -93,11 +95,12 @@ impl<P: Probe> Device<P> {
                 self.last_activity = now;
             }
             self.dies[die as usize].parts.push(Part::of_host(handle, true));
-            self.write_page(die, &op, now)?;
+            let to = To { frontier: to.frontier, ..self.to(&op) };
+            self.write_page(die, &op, to, now)?;
             let is_full = self.dies[die as usize].parts.len() == room;
-            next = if is_full { None } else { self.next_write(unit, now) };
+            next = if is_full { None } else { self.next_write(unit, to, now) };
         }
-        let padded = self.ftl.pad(unit, cause);
+        let padded = self.ftl.pad(unit, to.frontier.into(), cause);
         self.count_padding(cause, padded);
         let pages = self.dies[die as usize].parts.len() as u64;
         self.owe_for(die, self.rules.page_in * pages + self.rules.mean_program());
@@ -105,16 +108,20 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
-    /// The first write of a whole page that waits for an allocation unit, is ready, and stands behind none on its page.
-    fn next_write(&self, unit: u32, now: SimTime) -> Option<u32> {
-        self.writes_ready(unit, now).find(|&handle| self.ops[handle].kind == OpKind::Write)
+    /// The first write of a whole page that waits for a frontier of an allocation unit, is ready, and stands behind none on its page.
+    fn next_write(&self, unit: u32, to: To, now: SimTime) -> Option<u32> {
+        self.writes_ready(unit, to, now).find(|&handle| self.ops[handle].kind == OpKind::Write)
     }
 
-    /// Writes that wait for an allocation unit, are ready, and stand behind none on their page.
-    fn writes_ready(&self, unit: u32, now: SimTime) -> impl Iterator<Item = u32> {
+    /// Writes that wait for a frontier of an allocation unit, are ready, and stand behind none on their page.
+    fn writes_ready(&self, unit: u32, to: To, now: SimTime) -> impl Iterator<Item = u32> {
         let waiting = self.lanes.iter().flat_map(move |lanes| lanes.iter(unit, Class::Write, &self.ops));
         let ready = waiting.take_while(move |(_, op)| op.ready <= now);
-        ready.filter(|(_, op)| op.kind.writes() && !op.follows).map(|(handle, _)| handle)
+        let places = self.ftl.places();
+        let goes_along = move |op: &PageOp| !places || self.to(op).frontier == to.frontier;
+        ready
+            .filter(move |(_, op)| op.kind.writes() && !op.follows && goes_along(op))
+            .map(|(handle, _)| handle)
     }
 
     /// What a job does next with a victim.
@@ -125,7 +132,7 @@ impl<P: Probe> Device<P> {
         let Some((held, first)) = held.zip(first).filter(|&(_, first)| first < cursor) else {
             return further.map_or(Due::Erase, Due::Read);
         };
-        let room = self.ftl.room_for_gc(unit) as usize;
+        let room = self.ftl.room_for_gc(unit, self.ftl.moves_to(unit, block.0, first)) as usize;
         match further {
             Some(page) if self.live_in(unit, block, (first, cursor)).take(room).count() < room => {
                 Due::Read(page)
@@ -193,13 +200,15 @@ impl<P: Probe> Device<P> {
             return Ok(None);
         };
         let unit = self.rules.shape.unit(die, unit);
-        let room = self.ftl.room_for_gc(unit);
+        let frontier = self.ftl.moves_to(unit, block.0, held.page);
+        let room = self.ftl.room_for_gc(unit, frontier);
         let (mut count, mut to, mut first_lpn, mut next) = (0, None, None, Some(held.page));
         while let Some(page) = next.filter(|_| count < room) {
             let lpn = self.ftl.lpn_at(unit, block.0, page);
             if lpn.is_some() {
                 let failure = self.failure(now);
-                let moved = self.ftl.move_page(unit, block, page, &mut self.probe).map_err(failure)?;
+                let page_of = (unit, block, page);
+                let moved = self.ftl.move_page_to(page_of, frontier, &mut self.probe).map_err(failure)?;
                 to = to.or(Some(moved.to));
                 first_lpn = first_lpn.or(lpn);
                 count += 1;
@@ -219,7 +228,7 @@ impl<P: Probe> Device<P> {
             victim.held = held;
             victim.moved += count;
         }
-        let padded = self.ftl.pad(unit, IoCause::Gc);
+        let padded = self.ftl.pad(unit, frontier, IoCause::Gc);
         self.count_padding(IoCause::Gc, padded);
         let (block, page) = to.unwrap_or_default();
         Ok(Some((self.rules.program_time((BlockId(block), page), now), count as u8)))

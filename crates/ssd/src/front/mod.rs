@@ -94,6 +94,8 @@ pub(crate) struct Write {
     pub list: u32,
     /// The array writes it behind its host's back.
     pub is_background: bool,
+    /// The handle of its request.
+    pub handle: u16,
 }
 
 /// What happens next.
@@ -457,8 +459,9 @@ impl WriteCache {
         written.add(write.written, self.page_size);
         let is_background = held.write.is_background && write.is_background;
         self.of_host += u32::from(held.write.is_background && !is_background);
-        let list = held.write.list;
-        (held.write, held.page) = (Write { written, is_background, list, ..write }, page);
+        // It goes where the page would have gone over which it goes.
+        let Write { list, handle, .. } = held.write;
+        (held.write, held.page) = (Write { written, is_background, list, handle, ..write }, page);
     }
 
     fn take_slot(&mut self, page: &InLine, write: Write, number: u64) -> (u32, SimDuration) {
@@ -795,6 +798,7 @@ mod tests {
             token,
             list: lpn % lists,
             is_background: false,
+            handle: 0,
         };
         InLine { sub: token as u32, page: 0, lpn, ready: SimTime(ready), turn: Turn::Write(write) }
     }

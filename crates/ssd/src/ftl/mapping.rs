@@ -5,10 +5,11 @@ use harmonia_types::{IoCause, Lpn};
 
 use super::free_list::FreeList;
 use super::leveling::UnitLeveling;
+use super::placing::{OpenBlocks, Placing, To};
 use super::state::{NONE, Tally, UnitState};
 use super::unit::{OutOfBlocks, UnitMut};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
-use crate::config::{Frontiers, Infeasible, SsdConfig};
+use crate::config::{Infeasible, SsdConfig};
 use crate::leveling::LevelingConfig;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
@@ -21,6 +22,10 @@ pub struct Ftl {
     /// Index of the frontier garbage collection writes to.
     pub(super) gc_frontier: usize,
     pub(super) free_list: FreeList,
+    /// A page lies in the unit that its number names, and only who writes it decides to which frontier it goes.
+    pub(super) is_simple: bool,
+    /// What is noted for a placement policy that looks at more.
+    pub(super) placing: Option<Box<Placing>>,
     pub(super) map: HugeTable,
     pub(super) reverse: HugeTable,
     pub(super) entries: Vec<u16>,
@@ -43,8 +48,10 @@ impl Ftl {
         let shape = config.resolve()?;
         let units = shape.units() as usize;
         let blocks = shape.blocks_per_unit as usize;
+        let policy = config.placement()?;
+        let (count, placing) = (policy.frontiers(), Placing::new(&*policy, &shape));
         let unit_state = |unit| UnitState {
-            frontiers: [None; 2],
+            frontiers: OpenBlocks::none(count.all),
             partial: Vec::new(),
             free_head: 0,
             free: shape.blocks_per_unit,
@@ -53,12 +60,14 @@ impl Ftl {
             mapped: 0,
             rng: Rng::stream(seed, &format!("{name}/unit/{unit}/victim")),
             tally: Tally::default(),
+            placed: placing.as_ref().map(|placing| Box::new(placing.unit())),
             wear: None,
             leveling: None,
         };
         Ok(Ftl {
-            gc_frontier: usize::from(config.ftl.frontiers == Frontiers::Separate),
+            gc_frontier: policy.by_cause().unwrap_or(count.all - 1).into(),
             free_list: config.ftl.free_list,
+            is_simple: !shape.is_dynamic() && placing.is_none(),
             map: HugeTable::new(shape.logical_pages as usize, NONE),
             reverse: HugeTable::new(units * (blocks << shape.page_bits), NONE),
             entries: vec![encode(BlockState::Free, 0); units * blocks],
@@ -67,6 +76,7 @@ impl Ftl {
             closed_at: vec![0; units * blocks],
             free_ring: (0..units).flat_map(|_| 0..shape.blocks_per_unit).collect(),
             units: (0..units).map(unit_state).collect(),
+            placing,
             scratch: Vec::new(),
             shape,
         })
@@ -105,6 +115,7 @@ impl Ftl {
             unit,
             gc_frontier: self.gc_frontier,
             free_list: self.free_list,
+            placing: self.placing.as_deref_mut().map(|placing| placing.of_unit(unit, shape)),
             state: &mut self.units[u],
             base: shape.ppn_base(unit),
             map: &mut self.map[shape.map_range(unit)],
@@ -137,6 +148,7 @@ impl Ftl {
         let mut erases = self.erases.chunks_mut(blocks);
         let mut closed_at = self.closed_at.chunks_mut(blocks);
         let mut free_ring = self.free_ring.chunks_mut(blocks);
+        let mut placing = self.placing.as_deref_mut().map(|placing| placing.units(shape));
         let mut units = Vec::with_capacity(self.units.len());
         for (unit, (state, scratch)) in self.units.iter_mut().zip(&mut scratches).enumerate() {
             let (
@@ -163,6 +175,7 @@ impl Ftl {
                 unit: unit as u32,
                 gc_frontier: self.gc_frontier,
                 free_list: self.free_list,
+                placing: placing.as_mut().and_then(Iterator::next),
                 state,
                 base: 0,
                 map,
@@ -224,6 +237,9 @@ impl Ftl {
         let state = &self.units[unit as usize];
         let data_pages = u64::from(self.shape.data_pages);
         let Some(blocks) = free.checked_sub(level + 1) else { return 0 };
+        if self.places() {
+            return self.least_writes(unit, blocks);
+        }
         let room = state.frontiers[0].map_or(0, |open| data_pages - u64::from(open.page));
         // Those set aside are used up first.
         let written: u64 = state.partial.iter().take(blocks as usize).map(|open| u64::from(open.page)).sum();
@@ -321,6 +337,36 @@ impl Ftl {
         self.unit(unit).program(lpn, cause, origin, probe)
     }
 
+    /// [`Ftl::program`] with a handle, where a page lies in the unit that its number names.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn program_with<P: Probe>(
+        &mut self,
+        (unit, lpn): (u32, u32),
+        handle: u16,
+        cause: IoCause,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        let to = self.to(unit, lpn, handle);
+        self.program_to((unit, lpn), to, cause, None, probe)
+    }
+
+    /// [`Ftl::program`] of a page that is [to go](Ftl::to) somewhere.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn program_to<P: Probe>(
+        &mut self,
+        (unit, lpn): (u32, u32),
+        to: To,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        self.unit(unit).program_to(lpn, to, cause, origin, probe)
+    }
+
     /// Moves a live page of a block being collected to another unit, where any unit may hold any page; returns the summary
     /// pages that costs.
     ///
@@ -333,7 +379,8 @@ impl Ftl {
         probe: &mut P,
     ) -> Result<u32, OutOfBlocks> {
         let (from, lpn) = self.unit(unit).give_up(victim, page);
-        let (now_at, summaries) = self.unit(to).take_over_page(lpn)?;
+        let frontier = self.gc_frontier;
+        let (now_at, summaries) = self.unit(to).take_over_page(lpn, frontier)?;
         probe.copy(from, now_at, self.device_lpn(to, lpn));
         Ok(summaries)
     }
@@ -341,6 +388,11 @@ impl Ftl {
     /// Block and page offset the next host write of a unit goes to; `None` if a block must be opened and none is free.
     pub fn next_host_page(&self, unit: u32) -> Option<(u32, u32)> {
         self.next_page(unit, 0)
+    }
+
+    /// The same of a write that is [to go](Ftl::to) somewhere.
+    pub(crate) fn next_page_to(&self, unit: u32, to: To) -> Option<(u32, u32)> {
+        self.next_page(unit, to.frontier.into())
     }
 
     /// Block and page offset the next moved page goes to; `None` if a block must be opened and none is free.
@@ -362,22 +414,21 @@ impl Ftl {
     }
 
     /// Pages that the next program of the host takes in a unit: what is left of the one that ageing began, or all of one.
-    pub(crate) fn room_for_host(&self, unit: u32) -> u32 {
-        self.room_of_program(unit, 0)
+    pub(crate) fn room_for_host(&self, unit: u32, frontier: u8) -> u32 {
+        self.room_of_program(unit, frontier.into())
     }
 
-    /// Pages that the next program of garbage collection takes in a unit.
-    pub(crate) fn room_for_gc(&self, unit: u32) -> u32 {
-        self.room_of_program(unit, self.gc_frontier)
+    /// Pages that the next program of a frontier of garbage collection takes in a unit.
+    pub(crate) fn room_for_gc(&self, unit: u32, frontier: usize) -> u32 {
+        self.room_of_program(unit, frontier)
     }
 
     fn room_of_program(&self, unit: u32, frontier: usize) -> u32 {
         self.shape.packing.left_of_program(self.next_page(unit, frontier).map_or(0, |next| next.1))
     }
 
-    /// The host's program of a unit, or garbage collection's, goes without the rest of its pages; returns how many.
-    pub(crate) fn pad(&mut self, unit: u32, cause: IoCause) -> u32 {
-        let frontier = if cause == IoCause::Gc { self.gc_frontier } else { 0 };
+    /// The program of a frontier of a unit goes without the rest of its pages; returns how many.
+    pub(crate) fn pad(&mut self, unit: u32, frontier: usize, cause: IoCause) -> u32 {
         self.unit(unit).pad(frontier, cause)
     }
 

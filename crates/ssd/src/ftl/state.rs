@@ -5,6 +5,7 @@ use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
 use super::leveling::UnitLeveling;
+use super::placing::{OpenBlocks, Placed};
 use super::wear::UnitWear;
 use crate::shape::Shape;
 
@@ -60,8 +61,8 @@ pub(crate) struct OpenBlock {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnitState {
-    /// Write frontiers: host and, if separate, garbage collection.
-    pub(super) frontiers: [Option<OpenBlock>; 2],
+    /// Write frontiers, as the placement policy numbers them: those of the host come first.
+    pub(super) frontiers: OpenBlocks,
     /// Partly written blocks set aside; used up before a new one is opened.
     pub(super) partial: Vec<OpenBlock>,
     /// Ring of free blocks, first erased first used: position of the first, and how many.
@@ -77,6 +78,9 @@ pub struct UnitState {
     pub(super) rng: Rng,
     /// Counts since the unit was empty.
     pub(crate) tally: Tally,
+    /// What is remembered for a placement policy that asks for more than who writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) placed: Option<Box<Placed>>,
     /// How much its blocks last, where that is limited. A run sets it; an aged state has none.
     #[serde(skip)]
     pub(crate) wear: Option<Box<UnitWear>>,
@@ -94,6 +98,10 @@ impl UnitState {
 
     /// Whether, one more host write taken, there surely is room for the live pages of a victim.
     pub(super) fn has_room_to_collect(&self, gc_frontier: usize, shape: &Shape) -> bool {
+        if self.placed.is_some() {
+            // A block for the host, and one for each frontier to which pages of a victim go.
+            return self.free > shape.of_victim;
+        }
         let left = |open: &OpenBlock| u64::from(shape.data_pages - open.page);
         let mut open: u64 = self.frontiers[gc_frontier].iter().map(left).sum();
         let mut free = self.free;

@@ -1,7 +1,7 @@
 //! The mapping state as bytes: how an aged device comes back from a file.
 //!
 //! ```text
-//! entries | erases | closed_at | free ring | map        whole tables, in the byte order of the machine
+//! entries | erases | closed_at | free ring | map | what is noted for placement      whole tables, in the byte order of the machine
 //! ```
 //!
 //! What is small ([`UnitState`]) goes through serde, beside the tables. Not stored is what follows from the rest: the
@@ -17,9 +17,10 @@ use std::io::{self, Read, Write};
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::mapping::Ftl;
+use super::placing::{Placed, Placing};
 use super::state::{NONE, OpenBlock, UnitState};
 use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
-use crate::config::{Frontiers, SsdConfig};
+use crate::config::SsdConfig;
 use crate::shape::Shape;
 use crate::table::HugeTable;
 
@@ -60,7 +61,8 @@ impl Ftl {
     /// Bytes that [`Ftl::write_tables`] writes for a device of this shape.
     pub fn table_bytes(shape: &Shape) -> u64 {
         let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
-        blocks * (2 + 4 + 4 + 4) + u64::from(shape.logical_pages) * 4
+        let noted = shape.noted;
+        blocks * (2 + 4 + 4 + 4 + noted.of_block) + u64::from(shape.logical_pages) * (4 + noted.of_page)
     }
 
     /// Writes the tables.
@@ -72,7 +74,8 @@ impl Ftl {
         let Ftl {
             shape: _,       // follows from the configuration,
             gc_frontier: _, // likewise,
-            free_list: _,   // likewise;
+            free_list: _,   // likewise,
+            is_simple: _,   // likewise;
             units: _,       // stored beside the tables;
             reverse: _,     // follows from the map,
             best: _,        // follows from the entries;
@@ -82,12 +85,20 @@ impl Ftl {
             erases,
             closed_at,
             free_ring,
+            placing,
         } = self;
         sink.write_all(cast_slice(entries))?;
         sink.write_all(cast_slice(erases))?;
         sink.write_all(cast_slice(closed_at))?;
         sink.write_all(cast_slice(free_ring))?;
-        sink.write_all(cast_slice::<u32, u8>(map))
+        sink.write_all(cast_slice::<u32, u8>(map))?;
+        if let Some(placing) = placing {
+            sink.write_all(&placing.frontier_of)?;
+            sink.write_all(cast_slice(&placing.opened_at))?;
+            sink.write_all(cast_slice(&placing.written_at))?;
+            sink.write_all(&placing.handle_of)?;
+        }
+        Ok(())
     }
 
     /// The device of this configuration with these unit states and the tables in `source`, which are read straight
@@ -101,6 +112,9 @@ impl Ftl {
         source: &mut dyn Read,
     ) -> Result<Self, Damaged> {
         let shape = config.resolve().map_err(|error| wrong(error.to_string()))?;
+        let policy = config.placement().map_err(|error| wrong(error.to_string()))?;
+        let placing = Placing::new(&*policy, &shape);
+        let count = policy.frontiers().all;
         let (unit_count, blocks) = (shape.units() as usize, shape.blocks_per_unit as usize);
         if units.len() != unit_count {
             return Err(wrong(format!("{} units of {unit_count}", units.len())));
@@ -114,8 +128,10 @@ impl Ftl {
         };
         let (erases, closed_at, free_ring) = (table()?, table()?, table()?);
         let mut ftl = Ftl {
-            gc_frontier: usize::from(config.ftl.frontiers == Frontiers::Separate),
+            gc_frontier: policy.by_cause().unwrap_or(count - 1).into(),
             free_list: config.ftl.free_list,
+            is_simple: !shape.is_dynamic() && placing.is_none(),
+            placing,
             map: HugeTable::zeroed(shape.logical_pages as usize),
             reverse: HugeTable::zeroed(unit_count * (blocks << shape.page_bits)),
             best: Vec::with_capacity(unit_count * blocks.div_ceil(GROUP)),
@@ -142,7 +158,38 @@ impl Ftl {
             ftl.best
                 .extend((0..blocks).step_by(GROUP).map(|block| GroupKey::best_of(entries, erases, block)));
         }
+        ftl.read_noted(count, source)?;
         Ok(ftl)
+    }
+
+    /// Reads what is noted for placement, and checks what would be looked up with it.
+    fn read_noted(&mut self, count: u8, source: &mut dyn Read) -> Result<(), Damaged> {
+        let frontiers = usize::from(count.max(2));
+        let Some(placing) = &mut self.placing else {
+            let alike = |unit: &UnitState| unit.frontiers.len() == frontiers && unit.placed.is_none();
+            return self
+                .units
+                .iter()
+                .all(alike)
+                .then_some(())
+                .ok_or_else(|| wrong("frontiers differ".into()));
+        };
+        source.read_exact(&mut placing.frontier_of)?;
+        source.read_exact(cast_slice_mut(&mut placing.opened_at))?;
+        source.read_exact(cast_slice_mut(&mut placing.written_at))?;
+        source.read_exact(&mut placing.handle_of)?;
+        let alike = |unit: &UnitState| {
+            let streams = |placed: &Placed| placed.streams() == placing.unit().streams();
+            unit.frontiers.len() == frontiers && unit.placed.as_deref().is_some_and(streams)
+        };
+        let agree = self.units.iter().all(alike)
+            && placing.frontier_of.iter().all(|&frontier| frontier < count)
+            && placing.handle_of.iter().all(|&handle| usize::from(handle) < placing.unit().streams());
+        if agree {
+            Ok(())
+        } else {
+            Err(wrong("what is noted of blocks and pages contradicts the device".into()))
+        }
     }
 
     /// Block states, free ring and open blocks of a unit agree and stay within it.

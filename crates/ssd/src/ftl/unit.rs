@@ -3,6 +3,7 @@
 use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 
 use super::free_list::FreeList;
+use super::placing::{PlacingMut, To};
 use super::state::{NONE, OpenBlock, UnitState};
 use crate::block::{
     BlockId, BlockState, BlockTable, Erased, GROUP, GroupKey, encode, fewest_valid, state_of, valid_of,
@@ -23,6 +24,7 @@ pub struct UnitMut<'a> {
     pub(super) unit: u32,
     pub(super) gc_frontier: usize,
     pub(super) free_list: FreeList,
+    pub(super) placing: Option<PlacingMut<'a>>,
     pub(super) state: &'a mut UnitState,
     /// What the map adds to this unit's page numbers.
     pub(super) base: u32,
@@ -114,7 +116,7 @@ impl UnitMut<'_> {
         self.state.tally.data_programs()
     }
 
-    /// Writes `lpn` (of the unit); returns how many summary pages closing its block cost.
+    /// Writes `lpn` (of the unit) without a handle; returns how many summary pages closing its block cost.
     ///
     /// # Errors
     /// If a block must be opened and none is free.
@@ -126,7 +128,25 @@ impl UnitMut<'_> {
         origin: Option<Origin>,
         probe: &mut P,
     ) -> Result<u32, OutOfBlocks> {
-        let ppn = self.next_page(0)?;
+        let to = if self.placing.is_some() { self.to(lpn, 0) } else { To::default() };
+        self.program_to(lpn, to, cause, origin, probe)
+    }
+
+    /// Writes `lpn` (of the unit) where it is [to go](super::Ftl::to).
+    ///
+    /// # Errors
+    /// As [`UnitMut::program`].
+    #[inline]
+    pub(super) fn program_to<P: Probe>(
+        &mut self,
+        lpn: u32,
+        to: To,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        let frontier = usize::from(to.frontier);
+        let ppn = self.next_page(frontier)?;
         let old = std::mem::replace(&mut self.map[lpn as usize], self.base + ppn);
         if old == NONE {
             self.state.mapped += 1;
@@ -137,7 +157,10 @@ impl UnitMut<'_> {
         self.entries[(ppn >> self.shape.page_bits) as usize] += 1;
         self.state.tally.programs[cause as usize] += 1;
         probe.program(self.page(ppn), self.device_lpn(lpn), cause, origin);
-        Ok(self.advance_frontier(0, 1))
+        if self.placing.is_some() {
+            self.note_written(lpn, to);
+        }
+        Ok(self.advance_frontier(frontier, 1))
     }
 
     /// Unmaps `lpn`.
@@ -270,6 +293,9 @@ impl UnitMut<'_> {
         sum: &mut Collected,
         probe: &mut P,
     ) -> Result<(), OutOfBlocks> {
+        if self.placing.is_some() {
+            return self.relocate_apart(victim, sum, probe);
+        }
         self.begin(victim);
         let pages = self.shape.data_pages as usize;
         let base = victim.0 << self.shape.page_bits;
@@ -374,13 +400,11 @@ impl UnitMut<'_> {
         page: u32,
         probe: &mut P,
     ) -> Result<Moved, OutOfBlocks> {
-        let (from, lpn) = self.give_up(victim, page);
-        let (to, summaries) = self.take_over_page(lpn)?;
-        probe.copy(from, to, self.device_lpn(lpn));
-        let (block, offset) =
-            (to.ppn.0 >> self.shape.page_bits, to.ppn.0 & ((1 << self.shape.page_bits) - 1));
-        let between_planes = self.plane(block) != self.plane(victim.0);
-        Ok(Moved { to: (block, offset), between_planes, summaries })
+        let frontier = match self.placing {
+            None => self.gc_frontier,
+            Some(_) => self.moves_to(self.reverse[(victim.0 << self.shape.page_bits | page) as usize]),
+        };
+        self.move_page_to(victim, page, frontier, probe)
     }
 
     /// A live page of a block being collected leaves it; returns where it lay, and its LPN. Its map entry still points
@@ -395,14 +419,21 @@ impl UnitMut<'_> {
     }
 
     /// Programs a page that garbage collection moves here; returns where it lies now and the summary pages that costs.
-    pub(super) fn take_over_page(&mut self, lpn: u32) -> Result<(FlashPage, u32), OutOfBlocks> {
-        let to = self.next_page(self.gc_frontier)?;
+    pub(super) fn take_over_page(
+        &mut self,
+        lpn: u32,
+        frontier: usize,
+    ) -> Result<(FlashPage, u32), OutOfBlocks> {
+        let to = self.next_page(frontier)?;
         self.map[lpn as usize] = self.base + to;
         self.reverse[to as usize] = lpn;
         self.entries[(to >> self.shape.page_bits) as usize] += 1;
         self.state.mapped += 1;
         self.state.tally.programs[IoCause::Gc as usize] += 1;
-        Ok((self.page(to), self.advance_frontier(self.gc_frontier, 1)))
+        if self.placing.is_some() {
+            self.note_moved(lpn);
+        }
+        Ok((self.page(to), self.advance_frontier(frontier, 1)))
     }
 
     /// Erases a block being collected. It returns to the free blocks, unless it has reached its endurance.
@@ -415,6 +446,9 @@ impl UnitMut<'_> {
         self.erases[victim.index()] += 1;
         self.state.tally.erases += 1;
         self.state.tally.victims += 1;
+        if self.placing.is_some() {
+            self.note_collected(victim);
+        }
         probe.erase(self.unit, victim.0);
         if let Some(leveling) = &mut self.state.leveling {
             let moved = self.state.tally.programs[IoCause::Gc as usize];
@@ -531,6 +565,9 @@ impl UnitMut<'_> {
                     Some(partial) => partial,
                     None => self.open_block()?,
                 };
+                if self.placing.is_some() {
+                    self.note_opened(frontier, open.block);
+                }
                 self.state.frontiers[frontier] = Some(open);
                 open
             }
@@ -587,7 +624,7 @@ impl UnitMut<'_> {
     }
 
     #[inline]
-    fn plane(&self, block: u32) -> u32 {
+    pub(super) fn plane(&self, block: u32) -> u32 {
         self.shape.plane_in_unit(block)
     }
 

@@ -23,7 +23,7 @@ impl Ftl {
     ) -> bool {
         let (shape, state) = (&self.shape, &mut self.units[unit as usize]);
         let Some(open) = &mut state.frontiers[0] else { return false };
-        if open.page + 1 >= shape.data_pages || shape.is_dynamic() {
+        if open.page + 1 >= shape.data_pages || !self.is_simple {
             return false;
         }
         let ppn = open.block << shape.page_bits | open.page;
@@ -69,6 +69,22 @@ impl Ftl {
         }
     }
 
+    /// [`Ftl::move_page`] to the frontier that [`Ftl::moves_to`] names.
+    ///
+    /// # Errors
+    /// If it has nowhere to go.
+    pub(crate) fn move_page_to<P: Probe>(
+        &mut self,
+        (unit, victim, page): (u32, BlockId, u32),
+        frontier: usize,
+        probe: &mut P,
+    ) -> Result<Moved, OutOfBlocks> {
+        if self.places() {
+            return self.unit(unit).move_page_to(victim, page, frontier, probe);
+        }
+        self.move_page(unit, victim, page, probe)
+    }
+
     /// [`UnitMut::move_page`] to a page that is not the last of an open block, which needs three tables only; `None` if it
     /// would not go there.
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
@@ -82,7 +98,7 @@ impl Ftl {
     ) -> Option<Moved> {
         let (shape, state) = (&self.shape, &mut self.units[unit as usize]);
         let open = state.frontiers[self.gc_frontier].as_mut()?;
-        if open.page + 1 >= shape.data_pages || shape.is_dynamic() {
+        if open.page + 1 >= shape.data_pages || !self.is_simple {
             return None;
         }
         let first_block = unit as usize * shape.blocks_per_unit as usize;

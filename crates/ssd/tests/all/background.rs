@@ -200,6 +200,7 @@ fn outcome(seed: u64, marked: bool, directives: &[Directive]) -> Vec<(u64, u64, 
             deadline: None,
             parity: ParityPages::NONE,
             background: rng.chance(0.5) && marked,
+            handle: 0,
         };
         issued.push(now);
         device.submit(now, request).unwrap();

@@ -238,6 +238,7 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
         deadline: None,
         parity: ParityPages::NONE,
         background: false,
+        handle: 0,
     }
 }
 
@@ -334,6 +335,7 @@ fn check(seed: u64, packs: bool) -> [u64; 8] {
         deadline: None,
         parity: ParityPages::NONE,
         background: false,
+        handle: 0,
     };
     device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     oracle.arrive(&all, page_size, now);

@@ -235,6 +235,7 @@ fn whenever_a_random_device_slows_down_or_fails_the_parts_sum_and_nothing_comes_
                 deadline: None,
                 parity: ParityPages::NONE,
                 background: rng.chance(0.3),
+                handle: 0,
             };
             issued.push(now);
             open += 1;

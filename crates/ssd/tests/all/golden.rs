@@ -133,6 +133,7 @@ fn random_sub(rng: &mut Rng, token: u64, bytes: u64, page_size: u64) -> SubReque
         deadline: None,
         parity: ParityPages::NONE,
         background: rng.chance(0.1),
+        handle: 0,
     }
 }
 
@@ -147,7 +148,7 @@ fn without_cache(told: &str) -> String {
 }
 
 /// The counters as they were when the file was written: what needs a read first was then another offset, nothing skipped, and
-/// nobody counted who met collection, nor background work, rests of pages and write caches apart. What happened inside dies was not a struct.
+/// nobody counted who met collection, nor handles, background work, rests of pages and write caches apart. What happened inside dies was not a struct.
 fn as_counted(mut counters: DeviceCounters) -> String {
     for pairing in [&mut counters.paired_reads, &mut counters.paired_writes] {
         pairing.other_offset += std::mem::take(&mut pairing.needs_read);
@@ -156,10 +157,13 @@ fn as_counted(mut counters: DeviceCounters) -> String {
         std::mem::take(&mut counters.programs[IoCause::Background as usize]);
     let met = format!(", met_gc: {:?}", counters.met_gc);
     let cached = format!(", write_cache: {:?}", counters.write_cache);
+    let (streams, unknown) = (counters.streams, counters.unknown_handle_pages);
+    let streams = format!(", streams: {streams:?}, unknown_handle_pages: {unknown}");
     let padding = format!(", padding: {:?}", counters.padding);
     let text = format!("{counters:?}")
         .replace(", needs_read: 0, skipped: 0", "")
         .replace(&met, "")
+        .replace(&streams, "")
         .replace(&padding, "")
         .replace(&cached, "")
         .replace("inside: InsideCounters { ", "")

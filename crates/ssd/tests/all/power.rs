@@ -81,6 +81,7 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
                 deadline: None,
                 parity: ParityPages::NONE,
                 background: rng.chance(0.3),
+                handle: 0,
             };
             open.insert(token, now);
             device.submit(now, request).unwrap();

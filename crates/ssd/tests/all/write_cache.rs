@@ -841,6 +841,7 @@ fn check(seed: u64, packs: bool, seen: &mut Seen) {
             deadline: None,
             parity: ParityPages::NONE,
             background: rng.chance(0.1),
+            handle: 0,
         };
         open.insert(token, now);
         device.submit(now, request).unwrap_or_else(|why| panic!("{}: {why}", explain()));

@@ -50,6 +50,18 @@ crate::counters! {
         pub met_gc: MetGc;
         /// What the write cache took and gave.
         pub write_cache: WriteCacheCounters;
+        /// Pages by the handle they were written with, the default one first; zeros where the drive knows none. Ageing included.
+        pub streams: [StreamCounters; StreamCounters::MOST];
+        /// Pages written with a handle that the drive does not know.
+        pub unknown_handle_pages: u64 = Sum, "pages";
+    }
+
+    /// What a handle of a drive wrote, and what collection moved of it.
+    pub struct StreamCounters {
+        /// Pages written with it.
+        pub written_pages: u64 = Sum, "pages";
+        /// Pages of it that collection moved.
+        pub moved_pages: u64 = Sum, "pages";
     }
 
     /// The write cache of a drive: the report's `write_cache`.
@@ -190,6 +202,17 @@ impl DeviceCounters {
     /// Flash data pages programmed, for whatever but metadata. Unit: pages.
     pub fn data_pages_programmed(&self) -> u64 {
         self.programs.iter().sum::<u64>() - self.programmed(IoCause::Metadata)
+    }
+}
+
+impl StreamCounters {
+    /// Handles that are counted: the default one, and eight.
+    pub const MOST: usize = 9;
+
+    /// Pages programmed for each that was written; `None` if none was.
+    pub fn write_amplification(&self) -> Option<f64> {
+        let StreamCounters { written_pages, moved_pages } = *self;
+        (written_pages > 0).then(|| (written_pages + moved_pages) as f64 / written_pages as f64)
     }
 }
 

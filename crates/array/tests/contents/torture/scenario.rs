@@ -376,6 +376,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             mapping_unit: None,
             allocation_unit,
             frontiers,
+            placement: FtlConfig::by_frontiers(),
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
             multi_plane: rng.chance(0.5),
             open_blocks: pick(rng, &[1, 2, 2, 5]),

@@ -175,6 +175,7 @@ pub fn sub(token: u32, operation: Operation, page: u64, pages: u64) -> SubReques
         deadline: None,
         parity: ParityPages::NONE,
         background: false,
+        handle: 0,
     }
 }
 

@@ -71,6 +71,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             mapping_unit: None,
             allocation_unit,
             frontiers,
+            placement: FtlConfig::by_frontiers(),
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
             multi_plane: rng.chance(0.5),
             open_blocks: pick(rng, &[1, 2, 2, 5]),

@@ -85,5 +85,6 @@ pub fn page(token: u32, operation: Operation, lpn: u64) -> SubRequest {
         deadline: None,
         parity: ParityPages::NONE,
         background: false,
+        handle: 0,
     }
 }

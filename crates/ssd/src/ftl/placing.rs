@@ -1,0 +1,436 @@
+//! What a unit notes of blocks and pages where a [placement policy](crate::placement) asks for more than who writes.
+//!
+//! ```text
+//! by block   the frontier that filled it, and when it was opened        by page   its handle, and when it was written
+//! ```
+//!
+//! Times are pages that were written to the unit. Where the policy looks at the cause only, nothing is noted: host pages go to
+//! frontier 0, those of collection to another fixed one.
+
+use harmonia_types::StreamCounters;
+use serde::{Deserialize, Serialize};
+
+use super::Ftl;
+use super::state::{NONE, OpenBlock};
+use super::unit::{Collected, Moved, OutOfBlocks, UnitMut};
+use crate::block::{BlockId, BlockState, encode};
+use crate::placement::{self, Count, Gone, MOST_FRONTIERS, Memory, Old, Placement};
+use crate::probe::Probe;
+use crate::shape::Shape;
+
+/// The blocks that frontiers of a unit have open.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OpenBlocks {
+    of: [Option<OpenBlock>; MOST_FRONTIERS],
+    count: u8,
+}
+
+impl OpenBlocks {
+    /// None is open yet, of so many. There are never fewer than two, so that states of before read alike.
+    pub fn none(count: u8) -> OpenBlocks {
+        OpenBlocks { of: [None; MOST_FRONTIERS], count: count.max(2) }
+    }
+
+    /// By frontier.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = &Option<OpenBlock>> {
+        self.of[..usize::from(self.count)].iter()
+    }
+
+    /// How many frontiers there are.
+    pub fn len(&self) -> usize {
+        self.count.into()
+    }
+}
+
+impl std::ops::Index<usize> for OpenBlocks {
+    type Output = Option<OpenBlock>;
+
+    #[inline]
+    fn index(&self, frontier: usize) -> &Option<OpenBlock> {
+        &self.of[frontier]
+    }
+}
+
+impl std::ops::IndexMut<usize> for OpenBlocks {
+    #[inline]
+    fn index_mut(&mut self, frontier: usize) -> &mut Option<OpenBlock> {
+        &mut self.of[frontier]
+    }
+}
+
+impl Serialize for OpenBlocks {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for OpenBlocks {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let open = Vec::<Option<OpenBlock>>::deserialize(deserializer)?;
+        if !(2..=MOST_FRONTIERS).contains(&open.len()) {
+            return Err(serde::de::Error::invalid_length(open.len(), &"2 to 18 frontiers"));
+        }
+        let mut all = OpenBlocks::none(open.len() as u8);
+        all.of[..open.len()].copy_from_slice(&open);
+        Ok(all)
+    }
+}
+
+/// Where a page that is written goes, and with which handle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct To {
+    /// The frontier.
+    pub(crate) frontier: u8,
+    /// The handle, 0 for one that is not known.
+    pub(crate) handle: u8,
+}
+
+/// What a unit remembers for its placement policy.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Placed {
+    /// Pages written so far: the clock. Moves do not count.
+    written: u64,
+    memory: Memory,
+    /// What was written and moved by handle; empty where there are none.
+    streams: Vec<(u64, u64)>,
+}
+
+/// What a device notes for its placement policy.
+#[derive(Debug, Clone)]
+pub(crate) struct Placing {
+    policy: Box<dyn Placement>,
+    count: Count,
+    /// By block.
+    pub frontier_of: Vec<u8>,
+    /// By block and by page; empty where ages are not looked at.
+    pub opened_at: Vec<u32>,
+    pub written_at: Vec<u32>,
+    /// By page; empty where there are no handles.
+    pub handle_of: Vec<u8>,
+}
+
+impl Placed {
+    /// Handles that are counted.
+    pub fn streams(&self) -> usize {
+        self.streams.len()
+    }
+}
+
+impl Placing {
+    /// Of an empty device, if its policy asks for more than the cause.
+    pub fn new(policy: &(dyn Placement + 'static), shape: &Shape) -> Option<Box<Placing>> {
+        let blocks = shape.units() as usize * shape.blocks_per_unit as usize;
+        let pages = shape.logical_pages as usize;
+        let of = |is_noted: bool, entries: usize| if is_noted { entries } else { 0 };
+        let ages = policy.looks_at_ages();
+        policy.by_cause().is_none().then(|| {
+            Box::new(Placing {
+                policy: dyn_clone::clone_box(policy),
+                count: policy.frontiers(),
+                frontier_of: vec![0; blocks],
+                opened_at: vec![0; of(ages, blocks)],
+                written_at: vec![0; of(ages, pages)],
+                handle_of: vec![0; of(policy.handles() > 0, pages)],
+            })
+        })
+    }
+
+    /// What a unit of it remembers at first.
+    pub fn unit(&self) -> Placed {
+        let streams = if self.policy.handles() > 0 { usize::from(self.policy.handles()) + 1 } else { 0 };
+        Placed { streams: vec![(0, 0); streams], ..Placed::default() }
+    }
+
+    /// The tables as one unit has them.
+    pub fn of_unit(&mut self, unit: u32, shape: &Shape) -> PlacingMut<'_> {
+        let (unit, blocks, pages) =
+            (unit as usize, shape.blocks_per_unit as usize, shape.unit_pages as usize);
+        PlacingMut {
+            policy: &*self.policy,
+            frontier_of: part_mut(&mut self.frontier_of, unit, blocks),
+            opened_at: part_mut(&mut self.opened_at, unit, blocks),
+            written_at: part_mut(&mut self.written_at, unit, pages),
+            handle_of: part_mut(&mut self.handle_of, unit, pages),
+        }
+    }
+
+    /// The same of all units, in order.
+    pub fn units(&mut self, shape: &Shape) -> impl Iterator<Item = PlacingMut<'_>> {
+        let (blocks, pages) = (shape.blocks_per_unit as usize, shape.unit_pages as usize);
+        let policy = &*self.policy;
+        let of_blocks = parts(&mut self.frontier_of, blocks).zip(parts(&mut self.opened_at, blocks));
+        let of_pages = parts(&mut self.written_at, pages).zip(parts(&mut self.handle_of, pages));
+        of_blocks.zip(of_pages).map(move |((frontier_of, opened_at), (written_at, handle_of))| PlacingMut {
+            policy,
+            frontier_of,
+            opened_at,
+            written_at,
+            handle_of,
+        })
+    }
+}
+
+/// A unit's part of a table, of `length` entries; all of one that is empty.
+fn part<T>(table: &[T], unit: u32, length: u32) -> &[T] {
+    if table.is_empty() { table } else { &table[unit as usize * length as usize..][..length as usize] }
+}
+
+fn part_mut<T>(table: &mut [T], unit: usize, length: usize) -> &mut [T] {
+    if table.is_empty() { table } else { &mut table[unit * length..][..length] }
+}
+
+/// The parts of all units.
+fn parts<T>(table: &mut [T], length: usize) -> impl Iterator<Item = &mut [T]> {
+    table.chunks_mut(length).chain(std::iter::repeat_with(Default::default))
+}
+
+/// One unit's part of the tables.
+pub(super) struct PlacingMut<'a> {
+    policy: &'a dyn Placement,
+    frontier_of: &'a mut [u8],
+    opened_at: &'a mut [u32],
+    written_at: &'a mut [u32],
+    handle_of: &'a mut [u8],
+}
+
+/// One unit's part of the tables, read-only.
+struct View<'a> {
+    policy: &'a dyn Placement,
+    placed: &'a Placed,
+    frontier_of: &'a [u8],
+    written_at: &'a [u32],
+    handle_of: &'a [u8],
+}
+
+impl View<'_> {
+    /// The data of a page that lies in a block.
+    fn old(&self, lpn: usize, block: usize) -> Old {
+        let age = self.written_at.get(lpn).map_or(0, |&then| (self.placed.written as u32).wrapping_sub(then));
+        Old { frontier: self.frontier_of[block], age }
+    }
+
+    /// Where the host writes a page; its data lies in `block`, if it has any.
+    fn of_host(&self, lpn: usize, block: Option<usize>, handle: u16) -> To {
+        let known = if handle <= u16::from(self.policy.handles()) { handle as u8 } else { 0 };
+        let page = placement::Written { handle: known, old: block.map(|block| self.old(lpn, block)) };
+        To { frontier: self.policy.of_host(&page, &self.placed.memory), handle: known }
+    }
+
+    /// Where collection moves a page of a block.
+    fn of_collection(&self, lpn: usize, block: usize) -> usize {
+        let handle = self.handle_of.get(lpn).copied().unwrap_or_default();
+        let page = placement::Moved { handle, old: self.old(lpn, block) };
+        self.policy.of_collection(&page, &self.placed.memory).into()
+    }
+}
+
+impl UnitMut<'_> {
+    fn view(&self) -> Option<View<'_>> {
+        let (placing, placed) = (self.placing.as_ref()?, self.state.placed.as_deref()?);
+        Some(View {
+            policy: placing.policy,
+            placed,
+            frontier_of: placing.frontier_of,
+            written_at: placing.written_at,
+            handle_of: placing.handle_of,
+        })
+    }
+
+    /// Where a page that is written with a handle goes.
+    pub(super) fn to(&self, lpn: u32, handle: u16) -> To {
+        let old = self.map[lpn as usize];
+        let block = (old != NONE).then_some((old >> self.shape.page_bits) as usize);
+        self.view().map_or_else(To::default, |view| view.of_host(lpn as usize, block, handle))
+    }
+
+    /// The frontier to which collection moves the live data of an LPN.
+    pub(super) fn moves_to(&self, lpn: u32) -> usize {
+        let block = (self.map[lpn as usize].wrapping_sub(self.base) >> self.shape.page_bits) as usize;
+        self.view().map_or(self.gc_frontier, |view| view.of_collection(lpn as usize, block))
+    }
+
+    /// A page is written.
+    #[cold]
+    pub(super) fn note_written(&mut self, lpn: u32, to: To) {
+        let (Some(placing), Some(placed)) = (&mut self.placing, &mut self.state.placed) else { return };
+        if let Some(then) = placing.written_at.get_mut(lpn as usize) {
+            *then = placed.written as u32;
+        }
+        if let Some(handle) = placing.handle_of.get_mut(lpn as usize) {
+            *handle = to.handle;
+        }
+        if let Some(stream) = placed.streams.get_mut(usize::from(to.handle)) {
+            stream.0 += 1;
+        }
+        placed.written += 1;
+    }
+
+    /// Collection has moved the page of an LPN.
+    pub(super) fn note_moved(&mut self, lpn: u32) {
+        let (Some(placing), Some(placed)) = (&mut self.placing, &mut self.state.placed) else { return };
+        let handle = placing.handle_of.get(lpn as usize).copied().unwrap_or_default();
+        if let Some(stream) = placed.streams.get_mut(usize::from(handle)) {
+            stream.1 += 1;
+        }
+    }
+
+    /// A frontier has opened a block.
+    pub(super) fn note_opened(&mut self, frontier: usize, block: u32) {
+        let (Some(placing), Some(placed)) = (&mut self.placing, &self.state.placed) else { return };
+        placing.frontier_of[block as usize] = frontier as u8;
+        if let Some(then) = placing.opened_at.get_mut(block as usize) {
+            *then = placed.written as u32;
+        }
+    }
+
+    /// A block has been collected.
+    pub(super) fn note_collected(&mut self, block: BlockId) {
+        let (Some(placing), Some(placed)) = (&mut self.placing, &mut self.state.placed) else { return };
+        let opened = placing.opened_at.get(block.index());
+        let age = opened.map_or(0, |&then| (placed.written as u32).wrapping_sub(then));
+        let gone = Gone { frontier: placing.frontier_of[block.index()], age };
+        placing.policy.collected(&gone, &mut placed.memory);
+    }
+
+    /// [`UnitMut::relocate`] page by page, each to its own frontier; where a program carries several, to that of the first.
+    pub(super) fn relocate_apart<P: Probe>(
+        &mut self,
+        victim: BlockId,
+        sum: &mut Collected,
+        probe: &mut P,
+    ) -> Result<(), OutOfBlocks> {
+        self.begin(victim);
+        let packing = self.shape.packing;
+        let base = victim.0 << self.shape.page_bits;
+        let (mut frontier, mut room, mut last) = (0, 0, None);
+        for offset in 0..self.shape.data_pages {
+            let lpn = self.reverse[(base | offset) as usize];
+            if lpn == NONE || self.map[lpn as usize] != base | offset {
+                continue;
+            }
+            let page = packing.page_of(offset);
+            sum.reads += u32::from(last.replace(page) != Some(page));
+            if room == 0 {
+                frontier = self.moves_to(lpn);
+                let next = self.state.frontiers[frontier].map_or(0, |open| open.page);
+                room = packing.left_of_program(next);
+                sum.programs += 1;
+            }
+            let moved = self.move_page_to(victim, offset, frontier, probe)?;
+            room -= 1;
+            sum.moves += 1;
+            sum.between_planes += u32::from(moved.between_planes);
+            sum.summaries += moved.summaries;
+        }
+        if room > 0 {
+            sum.padded += self.pad(frontier, harmonia_types::IoCause::Gc);
+        }
+        self.entries[victim.index()] = encode(BlockState::Collecting, 0);
+        Ok(())
+    }
+
+    /// [`UnitMut::move_page`] to a frontier.
+    pub(super) fn move_page_to<P: Probe>(
+        &mut self,
+        victim: BlockId,
+        page: u32,
+        frontier: usize,
+        probe: &mut P,
+    ) -> Result<Moved, OutOfBlocks> {
+        let (from, lpn) = self.give_up(victim, page);
+        let (to, summaries) = self.take_over_page(lpn, frontier)?;
+        probe.copy(from, to, self.device_lpn(lpn));
+        let (block, offset) =
+            (to.ppn.0 >> self.shape.page_bits, to.ppn.0 & ((1 << self.shape.page_bits) - 1));
+        let between_planes = self.plane(block) != self.plane(victim.0);
+        Ok(Moved { to: (block, offset), between_planes, summaries })
+    }
+}
+
+impl Ftl {
+    /// Whether more is looked at than who writes.
+    #[inline]
+    pub(crate) fn places(&self) -> bool {
+        self.placing.is_some()
+    }
+
+    /// Frontiers to which the host writes.
+    pub(crate) fn host_frontiers(&self) -> u32 {
+        self.placing.as_ref().map_or(1, |placing| placing.count.host.into())
+    }
+
+    fn view(&self, unit: u32) -> Option<View<'_>> {
+        let placing = self.placing.as_deref()?;
+        let (blocks, pages) = (self.shape.blocks_per_unit, self.shape.unit_pages);
+        Some(View {
+            policy: &*placing.policy,
+            placed: self.units[unit as usize].placed.as_deref()?,
+            frontier_of: part(&placing.frontier_of, unit, blocks),
+            written_at: part(&placing.written_at, unit, pages),
+            handle_of: part(&placing.handle_of, unit, pages),
+        })
+    }
+
+    /// Where a page of a unit goes that is written with a handle.
+    #[inline]
+    pub(crate) fn to(&self, unit: u32, lpn: u32, handle: u16) -> To {
+        if self.places() { self.place(unit, lpn, handle) } else { To::default() }
+    }
+
+    #[cold]
+    fn place(&self, unit: u32, lpn: u32, handle: u16) -> To {
+        let block = self.lookup(unit, lpn).map(|place| place.0 as usize);
+        self.view(unit).map_or_else(To::default, |view| view.of_host(lpn as usize, block, handle))
+    }
+
+    /// The frontier to which the first live page of a block at or after `page` moves.
+    #[inline]
+    pub(crate) fn moves_to(&self, unit: u32, block: u32, page: u32) -> usize {
+        if !self.places() {
+            return self.gc_frontier;
+        }
+        let lpn = self.next_live(unit, block, page).and_then(|page| self.lpn_at(unit, block, page));
+        let to = lpn.zip(self.view(unit)).map(|(lpn, view)| view.of_collection(lpn as usize, block as usize));
+        to.unwrap_or(self.gc_frontier)
+    }
+
+    /// Whether a handle is one that the drive knows.
+    pub(crate) fn knows_handle(&self, handle: u16) -> bool {
+        self.placing.as_ref().is_none_or(|placing| {
+            placing.policy.handles() == 0 || handle <= u16::from(placing.policy.handles())
+        })
+    }
+
+    /// What was written and moved by handle.
+    pub fn streams(&self) -> [StreamCounters; StreamCounters::MOST] {
+        let mut all = [StreamCounters::default(); StreamCounters::MOST];
+        for placed in self.units.iter().filter_map(|unit| unit.placed.as_deref()) {
+            for (sum, &(written, moved)) in all.iter_mut().zip(&placed.streams) {
+                sum.written_pages += written;
+                sum.moved_pages += moved;
+            }
+        }
+        all
+    }
+
+    /// Handles that the host may name, besides the default one.
+    pub fn handles(&self) -> u8 {
+        self.placing.as_ref().map_or(0, |placing| placing.policy.handles())
+    }
+
+    /// Page writes that a unit takes at least before it has opened more than so many blocks, whichever frontiers they go to.
+    #[cold]
+    pub(super) fn least_writes(&self, unit: u32, blocks: u32) -> u64 {
+        let data_pages = u64::from(self.shape.data_pages);
+        let frontiers = &self.units[unit as usize].frontiers;
+        let of_host = frontiers.iter().take(self.host_frontiers() as usize);
+        let mut rooms: Vec<u64> =
+            of_host.map(|open| open.map_or(0, |open| data_pages - u64::from(open.page))).collect();
+        rooms.sort_unstable();
+        let opened = blocks as usize + 1;
+        let first: u64 = rooms.iter().take(opened).sum();
+        first + opened.saturating_sub(rooms.len()) as u64 * data_pages
+    }
+}
