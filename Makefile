@@ -8,6 +8,7 @@ TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
 VENV := $(TARGET)/venv
 TOOLS := $(TARGET)/tools
 BROWSER_VENV := $(TARGET)/browser
+SITE_VENV := $(TARGET)/site-venv
 CHROMIUM ?= $(firstword $(foreach name,chromium chromium-browser google-chrome,$(shell command -v $(name) 2> /dev/null)))
 # Where `cargo install` puts the command.
 BIN := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
@@ -25,7 +26,7 @@ MUTANTS ?= 300
 export CARGO_INCREMENTAL ?= 0
 
 .PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
-	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose \
+	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
 	judgement judgement-long coverage demonstration command fuzz-one
 
 help:
@@ -48,6 +49,7 @@ help:
 	@echo 'make histories  thousands of random histories of gaftl, all contents compared (about ten minutes)'
 	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=...; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
+	@echo 'make site    a site of the documentation with a search, below target/site'
 	@echo 'make reproduce  run every experiment behind docs/findings.md (three quarters of an hour on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
@@ -82,9 +84,9 @@ test: prerequisites
 simulations: prerequisites
 	cargo test --locked --test all --test contents --test registry -- --ignored
 
-STEPS := fmt links prose clippy rustdoc test simulations examples python judgement browser demonstration newcomer fuzz
+STEPS := fmt links prose clippy rustdoc test simulations examples python judgement browser site-test demonstration newcomer fuzz
 # Those that only some changes can break: tests/changed.py has the rule.
-SOMETIMES := simulations browser newcomer fuzz
+SOMETIMES := simulations browser site-test newcomer fuzz
 
 # One after the other, so that the first failure is the last thing printed.
 check: prerequisites prerequisites-python prerequisites-browser
@@ -198,7 +200,19 @@ $(BROWSER_VENV)/ready: tests/browser/requirements.txt
 
 # The page of results in the system's own browser; nothing but the driver is installed.
 browser: prerequisites-python prerequisites-browser $(BROWSER_VENV)/ready command
-	BROWSER_PATH="$(CHROMIUM)" HARMONIA="$(COMMAND)" $(BROWSER_VENV)/bin/python -m pytest --quiet tests/browser
+	BROWSER_PATH="$(CHROMIUM)" HARMONIA="$(COMMAND)" $(BROWSER_VENV)/bin/python -m pytest --quiet tests/browser/test_page.py
+
+$(SITE_VENV)/ready: site/requirements.txt
+	python3 -m venv $(SITE_VENV)
+	$(SITE_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r site/requirements.txt
+	touch $@
+
+# Asks for no other host once the generator is there.
+site: prerequisites-python $(SITE_VENV)/ready
+	@$(SITE_VENV)/bin/python site/build.py $(TARGET)/site-pages $(TARGET)/site
+
+site-test: prerequisites-browser $(BROWSER_VENV)/ready site
+	BROWSER_PATH="$(CHROMIUM)" SITE="$(TARGET)/site" $(BROWSER_VENV)/bin/python -m pytest --quiet tests/browser/test_site.py
 
 newcomer: prerequisites-python
 	CARGO_TARGET_DIR=$(TARGET) python3 tests/newcomer.py

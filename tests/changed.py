@@ -58,13 +58,24 @@ STEPS = {
     ],
     # The page is made by its crate from a report, and by these from names, tables and pictures.
     "browser": [
-        "tests/browser/*",
+        "tests/browser/conftest.py",
+        "tests/browser/test_page.py",
+        "tests/browser/requirements.txt",
         "crates/page/*",
         "crates/figure/*",
         "crates/tables/*",
         "crates/metrics/src/*",
         "crates/run/src/*",
         "crates/cli/src/*",
+    ],
+    # Whatever is a page of the site, and what makes and tests the site.
+    "site-test": [
+        "site/*",
+        "docs/*",
+        "*.md",
+        "tests/browser/conftest.py",
+        "tests/browser/test_site.py",
+        "tests/browser/requirements.txt",
     ],
     # Whatever parses, and whatever replays what was parsed.
     "fuzz": [
