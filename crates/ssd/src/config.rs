@@ -406,11 +406,7 @@ impl Default for GcConfig {
 /// What the host's writes have of a die's work during a burst, if nothing else is said.
 pub const HOST_SHARE: f64 = 0.15;
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    clippy::float_cmp,
-    reason = "serde passes a reference; a constant"
-)]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_usual_share(share: &f64) -> bool {
     *share == HOST_SHARE
 }

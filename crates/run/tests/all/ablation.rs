@@ -80,6 +80,15 @@ fn what_each_part_of_a_drive_is_for() {
     assert!(small.write_p99 > 100 * fast.write_p99, "bursts of writes find no room");
     let saturated = ["workload.stream.writes.arrival.rate=80000", "workload.stream.reads.arrival.rate=10000"];
     let full = figures("80,000 writes/s and 10,000 reads/s", &saturated);
+    let beside = figures(
+        "  with collection beside the host",
+        &[&saturated[..], &["ssd.gc.trigger=proportional"]].concat(),
+    );
+    assert!(
+        20 * beside.read_p50 < full.read_p50,
+        "reads wait for steps of collection, not for blocks that it wins"
+    );
+    assert!(20 * beside.read_p99 < full.read_p99, "nor does one in a hundred");
     let without =
         figures("  without a window", &[&saturated[..], &["ssd.controller.command_window=none"]].concat());
     assert!(without.read_p50 < full.read_p50, "reads wait behind a backlog of writes");

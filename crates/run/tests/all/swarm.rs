@@ -224,8 +224,8 @@ fn generate(seed: u64) -> Generated {
     // Those that join single pages of host and collection are refused where a program carries several units.
     let schedule = if units > 1 && schedule.ends_with("io-parallel") { "preemptive" } else { schedule };
     let mut sharing = Draw(Rng::stream(seed, "swarm/sharing"));
-    let has_share = sharing.0.chance(0.5) && (schedule.starts_with("preemptive") || schedule == "slack");
-    let trigger = if has_share { sharing.pick(&["proportional", "bursts"]) } else { trigger };
+    let shares_work = sharing.0.chance(0.5) && (schedule.starts_with("preemptive") || schedule == "slack");
+    let trigger = if shares_work { sharing.pick(&["proportional", "bursts"]) } else { trigger };
     put(format_args!("trigger = \"{trigger}\""));
     if trigger == "bursts" {
         put(format_args!("host_share = \"{}%\"", sharing.pick(&["1", "15", "50", "99"])));
