@@ -341,6 +341,9 @@ pub struct GcConfig {
     pub domain: Domain,
     /// When the check runs.
     pub trigger: Trigger,
+    /// With [`Trigger::Bursts`]: the share of a die's work that the host's writes have while it collects.
+    #[serde(skip_serializing_if = "is_usual_share")]
+    pub host_share: f64,
     /// Free blocks at or below which a unit is low.
     pub hard_threshold: Amount,
     /// Free blocks at or below which a device registers with its coordinator; above hard.
@@ -370,6 +373,7 @@ impl Default for GcConfig {
         GcConfig {
             domain: Domain::Die,
             trigger: Trigger::Foreground,
+            host_share: HOST_SHARE,
             hard_threshold: Amount::Percent(5.0),
             soft_threshold: Amount::AboveHard(1),
             stop_threshold: Amount::AboveHard(0),
@@ -381,6 +385,18 @@ impl Default for GcConfig {
             concurrency: PolicyConfig::named("unlimited"),
         }
     }
+}
+
+/// What the host's writes have of a die's work during a burst, if nothing else is said.
+pub const HOST_SHARE: f64 = 0.15;
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    clippy::float_cmp,
+    reason = "serde passes a reference; a constant"
+)]
+fn is_usual_share(share: &f64) -> bool {
+    *share == HOST_SHARE
 }
 
 /// A name alone where no key of the policy is written.
@@ -414,6 +430,18 @@ pub enum Trigger {
     Foreground,
     /// Also whenever a die goes idle: it does nothing, and no host operation waits at it or is on the link to it.
     Background,
+    /// As foreground, and collection has a share of a die's work beside the host's writes. It grows from none at the soft threshold
+    /// to all at the hard one.
+    Proportional,
+    /// As foreground, and while an event is under way collection has all of a die's work but [`GcConfig::host_share`].
+    Bursts,
+}
+
+impl Trigger {
+    /// Whether collection shares the work of a die with the host's writes, and keeps no read waiting.
+    pub fn shares_work(self) -> bool {
+        matches!(self, Trigger::Proportional | Trigger::Bursts)
+    }
 }
 
 /// The threshold at which events begin.
@@ -718,8 +746,19 @@ impl SsdConfig {
             Ok(victim) => victim,
             Err(why) => return fail("ssd.gc.victim", why),
         };
-        if let Err(why) = schedule::build(&self.gc.schedule) {
-            return fail("ssd.gc.schedule", why);
+        let schedule = match schedule::build(&self.gc.schedule) {
+            Ok(schedule) => schedule,
+            Err(why) => return fail("ssd.gc.schedule", why),
+        };
+        if self.gc.trigger.shares_work() && schedule.needs().gives_way != schedule::GivesWay::BetweenSteps {
+            return fail(
+                "ssd.gc.trigger",
+                format!(
+                    "collection shares a die's work with the host step by step, and \"{}\" lets the host's writes go before \
+                     no step; ssd.gc.schedule = \"preemptive\" works",
+                    self.gc.schedule.policy
+                ),
+            );
         }
         if hard == 0 && victim.may_take_full() {
             return fail(

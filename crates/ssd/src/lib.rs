@@ -28,7 +28,8 @@ mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    Frontiers, FtlConfig, GcConfig, Infeasible, Priority, Scale, SsdConfig, Trigger, WriteCacheConfig,
+    Frontiers, FtlConfig, GcConfig, HOST_SHARE, Infeasible, Priority, Scale, SsdConfig, Trigger,
+    WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,

@@ -208,7 +208,7 @@ fn generate(seed: u64) -> Generated {
         d.pick(&["die", "device", "channel"])
     };
     put(format_args!("[ssd.gc]\ndomain = \"{}\"", domain));
-    put(format_args!("trigger = \"{}\"", d.pick(&["foreground", "background"])));
+    let trigger = d.pick(&["foreground", "background"]);
     put(format_args!("hard_threshold = {hard}\nsoft_threshold = {soft}\nstop_threshold = {stop}"));
     // A device that ages at soft has to come above it.
     let can_begin = reserved >= soft.max(stop) + 2 + u64::from(separate) + 2 * u64::from(dynamic) + unused;
@@ -223,6 +223,13 @@ fn generate(seed: u64) -> Generated {
     let (schedule, slack) = (d.name(schedule::REGISTRY), hurry.pick(&["0", "300", "2000", "100000"]));
     // Those that join single pages of host and collection are refused where a program carries several units.
     let schedule = if units > 1 && schedule.ends_with("io-parallel") { "preemptive" } else { schedule };
+    let mut sharing = Draw(Rng::stream(seed, "swarm/sharing"));
+    let shares = sharing.0.chance(0.5) && (schedule.starts_with("preemptive") || schedule == "slack");
+    let trigger = if shares { sharing.pick(&["proportional", "bursts"]) } else { trigger };
+    put(format_args!("trigger = \"{trigger}\""));
+    if trigger == "bursts" {
+        put(format_args!("host_share = \"{}%\"", sharing.pick(&["1", "15", "50", "99"])));
+    }
     put(format_args!("schedule = {}", with_key(schedule, "slack", "slack", &format!("\"{slack}us\""))));
     put(format_args!(
         "destination = \"{}\"",

@@ -3,7 +3,8 @@
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    FreeList, Frontiers, FtlConfig, GcConfig, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, PolicyConfig, Priority, SsdConfig, Trigger,
+    WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -517,6 +518,7 @@ impl DevicePreset {
             gc: GcConfig {
                 domain: self.domain,
                 trigger: self.trigger,
+                host_share: HOST_SHARE,
                 hard_threshold: Amount::Percent(self.hard),
                 soft_threshold: Amount::AboveHard(self.collects.soft_above_hard),
                 stop_threshold: Amount::AboveHard(0),

@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers,
-    LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig,
+    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers, GcConfig,
+    HOST_SHARE, LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig,
     WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
@@ -177,6 +177,12 @@ fn says_minimum_run(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+/// What the host has during bursts is not said where there are none, unless somebody has said it.
+fn says_host_share(ssd: &SsdConfig) -> bool {
+    let GcConfig { trigger, host_share, .. } = ssd.gc;
+    trigger == Trigger::Bursts || host_share.total_cmp(&HOST_SHARE).is_ne()
+}
+
 /// Where events begin is not said if the schedule says it, unless the preset says another thing.
 fn says_begins_at(ssd: &SsdConfig) -> bool {
     let says = |ssd: &SsdConfig| ssd.gc.begins_at != BeginsAt::default();
@@ -326,8 +332,19 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     at! { "ssd.gc.domain", gc.domain,
         choice(DOMAINS).saying("\"die\", \"device\", \"channel\" or \"plane\" (where planes own their blocks)"), PRESET,
         "what collects together" },
-    at! { "ssd.gc.trigger", gc.trigger, choice(&[("foreground", Trigger::Foreground), ("background", Trigger::Background)]),
-        PRESET, "when thresholds are checked" },
+    at! { "ssd.gc.trigger", gc.trigger,
+        choice(&[
+            ("foreground", Trigger::Foreground), ("background", Trigger::Background),
+            ("proportional", Trigger::Proportional), ("bursts", Trigger::Bursts),
+        ]),
+        PRESET,
+        "when thresholds are checked, and whether collection shares a die's work with the host's writes. foreground: before a die \
+         serves the host; background: also when it goes idle. proportional: as foreground, and collection's share grows from \
+         nothing at the soft threshold to all at the hard one; bursts: as foreground, and from the soft threshold to the stop \
+         threshold it has all but `host_share`. With these two reads go before collection even at the hard threshold, and the schedule \
+         is one that lets the host go between steps, such as preemptive" },
+    at! { "ssd.gc.host_share", gc.host_share if says_host_share, share(0.01, 0.99), "15%",
+        "with trigger \"bursts\": the share of a die's work that the host's writes have while it collects" },
     at! { "ssd.gc.hard_threshold", gc.hard_threshold,
         amount().saying("blocks per allocation unit (5) or a share, floored (\"5%\")"), PRESET,
         "a unit collects when it has this many free blocks or fewer" },

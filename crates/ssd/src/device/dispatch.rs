@@ -259,13 +259,15 @@ impl<P: Probe> Device<P> {
             (Some(guest), _) => Gc::Job(self.guest_view(guest, free)),
             (None, Collection::Stepwise(stepwise)) => Gc::Job(self.job_view(die, &stepwise.job, free)),
             (None, Collection::Admitted(_)) => {
-                Gc::Wanted { hard: self.is_pressing(die, free), moves_use_bus: self.rules.moves_use_bus }
+                let hard = self.keeps_out(Class::Read) && self.is_pressing(die, free);
+                Gc::Wanted { hard, moves_use_bus: self.rules.moves_use_bus }
             }
             (None, Collection::Rest | Collection::Waiting(_) | Collection::Atomic(_)) => Gc::Idle,
         };
         let view = DieView {
             head: queues.head(now, self.rules.reads_first),
             gc,
+            writes_wait: self.writes_wait(die, free),
             running,
             suspended: slot.paused.as_deref().map(|paused| self.paused_view(paused, now)),
             free,

@@ -120,7 +120,8 @@ impl<P: Probe> Device<P> {
             phase: GcPhase::Program,
             source_plane: self.ftl.plane_of(unit, victim.0),
             destination: (self.ftl.plane_of(guest.to, block), page),
-            hard: free <= self.rules.shape.hard || self.is_pressing(guest.die, least),
+            hard: self.keeps_out(Class::Read)
+                && (free <= self.rules.shape.hard || self.is_pressing(guest.die, least)),
             pinned: false,
         }
     }

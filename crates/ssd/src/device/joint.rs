@@ -51,6 +51,10 @@ impl<P: Probe> Device<P> {
             self.last_activity = now;
         }
         let summaries = self.take_along(die, command, (class, page, None), now)?;
+        if class == Class::Write {
+            let pages = self.dies[die as usize].parts.len() as u64;
+            self.owe_for(die, self.rules.page_in * pages + self.rules.mean_program());
+        }
         self.begin_parts(
             die,
             (class, in_block(place.unwrap_or_default())),

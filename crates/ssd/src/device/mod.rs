@@ -20,6 +20,7 @@
 //! * `settled`: a shorter one still, of such a write that nothing can come between;
 //! * `run`: commands, step by step;
 //! * `estimate`: how long what waits would take, and what is left of a collection;
+//! * `sharing`: collection that has a share of a die's work;
 //! * `suspend`: programs of the host that give way to reads;
 //! * `half`: page moves with which nothing goes along, in halves or whole;
 //! * `joint`: commands of several planes, halves with which something goes along, and suspending;
@@ -78,6 +79,7 @@ mod refuse;
 mod rules;
 mod run;
 mod settled;
+mod sharing;
 mod status;
 mod steps;
 mod suspend;
@@ -119,6 +121,7 @@ use placement::Placement;
 use queue::PageOp;
 use rules::Rules;
 use settled::Settling;
+use sharing::Sharing;
 use view::QueueView;
 use waiting::Diaries;
 
@@ -288,6 +291,7 @@ impl<P: Probe> Device<P> {
                 tells_planes: shape.units_per_die > 1
                     && shape.units_per_die == config.geometry.planes_per_die,
                 background: config.gc.trigger == Trigger::Background,
+                sharing: Sharing::of(&config.gc),
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
                 min_victims: config.gc.min_victims,

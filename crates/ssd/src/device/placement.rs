@@ -3,7 +3,8 @@
 //!
 //! The rule for dies, die by die in the order channel, way, die, plane, beginning behind the last one chosen: dies that neither
 //! collect nor are about to first, among them the shortest queue, then the first in that order. So with idle dies it is
-//! round robin. Where collection takes no time, dies that are about to collect are as good as others.
+//! round robin. Where collection takes no time, dies that are about to collect are as good as others. Where it has a share of a die's work, dies
+//! that collect are as good as others until they are at the hard threshold.
 //!
 //! Where a program carries several pages, the write cache hands over as many at a time, and one unit is chosen for all of them: one that has room
 //! for as many live pages. If none has, each page is placed by itself.
@@ -372,7 +373,12 @@ impl<P: Probe> Device<P> {
             let unit = shape.unit_at(position);
             let die = shape.die_of(unit);
             let slot = &self.dies[die as usize];
-            let collects = avoids && slot.collection.has_turn();
+            let collects = if self.rules.sharing.is_some() {
+                // It takes writes all the time, unless it is short of room.
+                slot.collection.has_turn() && self.ftl.least_free(shape.units_of(die)) <= shape.hard
+            } else {
+                avoids && slot.collection.has_turn()
+            };
             (held(unit) + pages <= most).then_some((collects, placement.depth[die as usize], step, position))
         };
         let (.., position) = (0..shape.units()).filter_map(rank).min()?;

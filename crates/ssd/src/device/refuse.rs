@@ -47,7 +47,7 @@ impl<P: Probe> Device<P> {
             GivesWay::Always => true,
         };
         let least = self.least_free(die);
-        if goes_first && !self.is_pressing(die, least) {
+        if goes_first && !(self.keeps_out(class) && self.is_pressing(die, least)) {
             return None;
         }
         self.collection_left(die, now, true).filter(|left| *left > SimDuration::ZERO)

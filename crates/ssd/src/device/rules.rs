@@ -4,6 +4,7 @@ use harmonia_flash::{Copyback, Geometry, Timing};
 use harmonia_types::{Divisor, SimDuration, SimTime};
 
 use super::queue::OpKind;
+use super::sharing::Sharing;
 use crate::block::BlockId;
 use crate::config::{ControllerConfig, Domain};
 use crate::gc::schedule::{GcJob, GcPhase, Work};
@@ -36,6 +37,8 @@ pub(super) struct Rules {
     /// A die has several planes and each owns its blocks, so that it is known which of them collects.
     pub tells_planes: bool,
     pub background: bool,
+    /// What collection has of a die's work beside the host's writes, where it has a share.
+    pub sharing: Option<Sharing>,
     /// Free blocks at or below which an event begins: hard, or soft for policies that begin there.
     pub start: u32,
     /// Free blocks at or below which a die collects whatever a policy that limits says.

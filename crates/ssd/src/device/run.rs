@@ -77,6 +77,7 @@ impl<P: Probe> Device<P> {
                 // As long as the page takes that is there before the new one.
                 let read = Step::Array(self.read_time_of(&op, now));
                 let summaries = self.write_page(die, &op, now)?;
+                self.owe_for(die, self.rules.page_in + self.rules.mean_program());
                 let program = Step::Array(self.program_time_of(&op, now));
                 let command = self.dies[die as usize].begin(Activity::Host(handle), now);
                 if completes {

@@ -7,7 +7,7 @@ use crate::block::BlockId;
 use crate::block::Erased;
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
 use crate::die::command::{Activity, Step};
-use crate::gc::schedule::{GcJob, GcPhase, Token};
+use crate::gc::schedule::{Class, GcJob, GcPhase, Token};
 use crate::probe::Probe;
 use crate::shape::UnitOfDie;
 
@@ -158,6 +158,7 @@ impl<P: Probe> Device<P> {
         if let Some((unit, _)) = slot.collection.victim() {
             self.collected_until[self.rules.shape.unit(die, unit) as usize] = until;
         }
+        self.has_collected_for(die, until - began);
         self.log_collecting(die, began, until);
     }
 
@@ -209,7 +210,7 @@ impl<P: Probe> Device<P> {
             phase,
             source_plane: self.ftl.plane_of(unit, victim),
             destination: (self.ftl.plane_of(unit, destination.0), destination.1),
-            hard: self.is_pressing(die, free),
+            hard: self.keeps_out(Class::Read) && self.is_pressing(die, free),
             pinned: phase == GcPhase::Program && place == Some(Place::Register),
         }
     }

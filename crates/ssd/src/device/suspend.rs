@@ -114,7 +114,8 @@ impl<P: Probe> Device<P> {
         let slot = &self.dies[die as usize];
         let gives_way = matches!(self.schedule_needs.gives_way, GivesWay::BetweenSteps | GivesWay::Always);
         let collects = slot.collection.has_turn() || !slot.guests.is_empty();
-        if collects && (!gives_way || self.is_pressing(die, self.least_free(die))) {
+        let is_kept_out = || self.keeps_out(Class::Read) && self.is_pressing(die, self.least_free(die));
+        if collects && (!gives_way || is_kept_out()) {
             return None;
         }
         self.queues(die).host_read(now)

@@ -99,6 +99,8 @@ impl<P: Probe> Device<P> {
         }
         let padded = self.ftl.pad(unit, cause);
         self.count_padding(cause, padded);
+        let pages = self.dies[die as usize].parts.len() as u64;
+        self.owe_for(die, self.rules.page_in * pages + self.rules.mean_program());
         self.begin_parts(die, (Class::Write, (BlockId(block), page)), (SimDuration::ZERO, 0), now);
         Ok(())
     }

@@ -11,6 +11,7 @@
 
 pub(crate) mod collection;
 pub(crate) mod command;
+mod debt;
 pub(crate) mod event;
 mod skips;
 mod work;
@@ -25,6 +26,7 @@ use crate::block::BlockId;
 use crate::gc::schedule::Class;
 use collection::Collection;
 use command::{Activity, Command, NO_OP, Part, Paused, Step};
+use debt::Debt;
 use skips::Skips;
 
 /// One die. Its fields stand in the order of their use: what every host operation looks at shares a cache line, and what
@@ -74,6 +76,8 @@ pub(crate) struct Die {
     pub gc_busy: SimDuration,
     /// How long planes were busy in them, summed over planes.
     pub gc_plane_busy: SimDuration,
+    /// What collection has yet to do before the host's next write, where the two share the die's work.
+    pub debt: Debt,
     /// Pages that it has left unwritten so that the offsets of its planes stay equal, less what victims have won since.
     pub skips: Skips,
 }
@@ -119,6 +123,7 @@ impl Default for Die {
             gc_plane_busy: SimDuration::ZERO,
             job_busy: SimDuration::ZERO,
             job_plane_busy: SimDuration::ZERO,
+            debt: Debt::default(),
             skips: Skips::default(),
         }
     }

@@ -230,6 +230,17 @@ impl Ftl {
         u64::from(blocks) * data_pages + room - written
     }
 
+    /// Pages that a unit has room for before so many free blocks beside its open ones are all that is left. Of the victim under way
+    /// so many pages have `moved`, and are as good as free.
+    pub(crate) fn room_above(&self, unit: u32, free: u32, moved: u32) -> u64 {
+        let state = &self.units[unit as usize];
+        let data_pages = u64::from(self.shape.data_pages);
+        let open = state.frontiers.iter().flatten().chain(&state.partial);
+        let open: u64 = open.map(|open| data_pages - u64::from(open.page)).sum();
+        let kept = u64::from(free) + 1 + self.gc_frontier as u64;
+        (u64::from(state.free) * data_pages + open + u64::from(moved)).saturating_sub(kept * data_pages)
+    }
+
     /// Whether every LPN of a unit is mapped.
     #[inline]
     pub(crate) fn fully_mapped(&self, unit: u32) -> bool {

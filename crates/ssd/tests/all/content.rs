@@ -269,6 +269,7 @@ fn check(seed: u64, packs: bool) -> [u64; 8] {
     if packs {
         crate::random::pack(&mut config, &mut Rng::stream(seed, "content/packing"));
     }
+    crate::random::sharing(&mut config, &mut Rng::stream(seed, "content/sharing"));
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.mapping_unit()));
     let flash = TaggedFlash {

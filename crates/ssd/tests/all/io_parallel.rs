@@ -63,11 +63,22 @@ fn decide_with(phase: GcPhase, queues: &dyn DieQueues, planes: u32) -> Decision 
     let (free, hard, soft, bus_free_at) = (2, 2, 3, SimTime::ZERO);
     let (head, running, suspended) = (queues.first(Class::Read), None, None);
     let gc = Gc::Job(job);
-    let multi_plane = true;
-    io_parallel().next(
-        SimTime(100),
-        &DieView { head, gc, running, suspended, free, hard, soft, planes, multi_plane, bus_free_at, queues },
-    )
+    let (multi_plane, writes_wait) = (true, false);
+    let view = DieView {
+        head,
+        gc,
+        writes_wait,
+        running,
+        suspended,
+        free,
+        hard,
+        soft,
+        planes,
+        multi_plane,
+        bus_free_at,
+        queues,
+    };
+    io_parallel().next(SimTime(100), &view)
 }
 
 fn with_host(tokens: &[u32]) -> Decision {

@@ -34,6 +34,7 @@ mod random;
 mod seam_concurrency;
 mod seams;
 mod settled;
+mod sharing;
 mod slack;
 mod starvation;
 mod stepwise;

@@ -55,8 +55,21 @@ fn decide(
     let (free, hard, soft, planes, bus_free_at) = (4, 2, 6, 2, SimTime::ZERO);
     let queues = &One(head);
     let (running, suspended, multi_plane) = (None, None, false);
-    let mut view =
-        DieView { head, gc, running, suspended, free, hard, soft, planes, multi_plane, bus_free_at, queues };
+    let writes_wait = false;
+    let mut view = DieView {
+        head,
+        gc,
+        writes_wait,
+        running,
+        suspended,
+        free,
+        hard,
+        soft,
+        planes,
+        multi_plane,
+        bus_free_at,
+        queues,
+    };
     change(&mut view);
     schedule.next(SimTime(100), &view)
 }

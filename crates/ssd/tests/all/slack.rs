@@ -85,6 +85,7 @@ fn decide_in(waiting: &[(Queued, Work)], change: impl Fn(&mut DieView<'_>)) -> D
             hard: false,
             pinned: false,
         }),
+        writes_wait: false,
         running: None,
         suspended: None,
         free: 4,

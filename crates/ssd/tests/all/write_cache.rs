@@ -782,6 +782,7 @@ fn check(seed: u64, packs: bool, seen: &mut Seen) {
         power_protected: true,
         ack: SimDuration(rng.below(50)),
     };
+    crate::random::sharing(&mut config, &mut Rng::stream(seed, "write cache/sharing"));
     let explain = || format!("seed {seed}: {config:#?}");
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("{}: {why}", explain()));
     let bytes = u64::from(ftl.shape().logical_pages) * SIZE as u64;

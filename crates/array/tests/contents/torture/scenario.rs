@@ -10,7 +10,7 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
-    FtlConfig, GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    FtlConfig, GcConfig, HOST_SHARE, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -60,6 +60,7 @@ pub fn array(seed: u64) -> ArrayConfig {
         let mut config = draw_array(&mut rng, level);
         config.parity_shares = shares(seed, &config);
         write_cache(seed, &mut config);
+        sharing(seed, &mut config);
         let layout = config.layout();
         // Units so large that members hold only one or two make arrays without rows to speak of.
         if layout.member_bytes() >= 3 * layout.stripe_unit() && layout.logical_bytes() > 0 {
@@ -97,6 +98,22 @@ fn write_cache(seed: u64, config: &mut ArrayConfig) {
         if programs.chance(0.4) {
             let pages = pick(&mut programs, &[2, 3]);
             config.members.iter_mut().for_each(|member| gather(&mut member.ssd, pages));
+        }
+    }
+}
+
+/// In half of the histories whose schedule lets the host go between steps, collection shares the work of dies.
+fn sharing(seed: u64, config: &mut ArrayConfig) {
+    let mut rng = Rng::stream(seed, "contents/sharing");
+    let trigger = pick(&mut rng, &[Trigger::Proportional, Trigger::Bursts]);
+    let host_share = pick(&mut rng, &[0.05, HOST_SHARE, 0.5, 0.95]);
+    if rng.chance(0.5) {
+        for member in &mut config.members {
+            let mut shared = member.ssd.clone();
+            (shared.gc.trigger, shared.gc.host_share) = (trigger, host_share);
+            if shared.resolve().is_ok() {
+                member.ssd = shared;
+            }
         }
     }
 }
@@ -377,6 +394,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
                 AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
             },
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
+            host_share: HOST_SHARE,
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),
             begins_at: BeginsAt::Schedule,

@@ -352,6 +352,9 @@ pub struct DieView<'a> {
     pub head: Option<Queued>,
     /// Garbage collection wanted or under way.
     pub gc: Gc,
+    /// Collection goes before writes, because it has yet to have its share of the die's work or the die is at the hard threshold
+    /// (`ssd.gc.trigger` is `proportional` or `bursts`; [`Gc`] then never says `hard`). Otherwise the schedule alone decides.
+    pub writes_wait: bool,
     /// What runs, when asked about suspension; otherwise the die is idle.
     pub running: Option<Running>,
     /// What was suspended and has yet to be resumed. Until then the die can serve host reads only, and looking for
@@ -374,6 +377,12 @@ pub struct DieView<'a> {
 }
 
 impl DieView<'_> {
+    /// Whether the operation whose turn it is may go before a step of collection at all.
+    #[inline]
+    pub fn lets_head_go(&self) -> bool {
+        !self.writes_wait || self.head.is_none_or(|head| head.class != Class::Write)
+    }
+
     /// The host operation whose turn it is if it is ready, with those of other planes that can join it; otherwise
     /// waits for it.
     #[inline]

@@ -66,17 +66,20 @@ impl<S: Schedule> Preemptive<S> {
             other => other,
         };
         let step = match view.gc {
-            Gc::Job(job) => merged(now, view, &job, step, yields),
+            Gc::Job(job) => merged(now, view, &job, step, yields && !view.writes_wait),
             _ => step,
         };
         // To choose a victim, or to end the event, takes no time, and the host is asked about right after.
         let chooses = matches!(view.gc, Gc::Job(GcJob { phase: GcPhase::Choose, .. }));
+        let host_may = view.lets_head_go();
         match step {
-            Decision::Single(Token::GcStep) | Decision::Erase if yields && !chooses && !can_wait => {
+            Decision::Single(Token::GcStep) | Decision::Erase
+                if yields && !chooses && !can_wait && host_may =>
+            {
                 Self::host_before(now, view, step)
             }
             // While its page is programmed elsewhere the die is free.
-            Decision::Wait(_) if yields && view.gc != Gc::Idle => view.serve_head(now),
+            Decision::Wait(_) if yields && view.gc != Gc::Idle && host_may => view.serve_head(now),
             step => step,
         }
     }

@@ -79,12 +79,12 @@ impl Schedule for Slack {
         let outlook = step_end(now, view).map(|ends| outlook(now, view, ends));
         match outlook {
             Some(Outlook::Unharmed) => self.inner.decide(now, view, true),
-            Some(Outlook::Harmed) => match self.inner.next(now, view) {
+            Some(Outlook::Harmed) if view.lets_head_go() => match self.inner.next(now, view) {
                 // Nothing is ready, and what will be has no time to lose.
                 Decision::Single(Token::GcStep) | Decision::Erase => view.serve_head(now),
                 host => host,
             },
-            Some(Outlook::Late) | None => self.inner.next(now, view),
+            Some(Outlook::Harmed | Outlook::Late) | None => self.inner.next(now, view),
         }
     }
 

@@ -5,7 +5,7 @@ use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, Lin
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, Order, PolicyConfig, Priority, SsdConfig, Trigger,
+    GcConfig, HOST_SHARE, Order, PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -82,6 +82,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
                 AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
             },
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
+            host_share: HOST_SHARE,
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),
             begins_at: BeginsAt::Schedule,
@@ -146,6 +147,16 @@ pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
     }
     // Without a draw of its own, so that all other devices stay as they are.
     config.timing.minimum_run = SimDuration([0, 7, 60][config.timing.command.erase.0 as usize % 3]);
+}
+
+/// In half of the devices whose schedule lets the host go between steps, collection shares the work of dies.
+pub fn sharing(config: &mut SsdConfig, rng: &mut Rng) {
+    let trigger = pick(rng, &[Trigger::Proportional, Trigger::Bursts]);
+    let mut shared = config.clone();
+    (shared.gc.trigger, shared.gc.host_share) = (trigger, pick(rng, &[0.05, HOST_SHARE, 0.5, 0.95]));
+    if rng.chance(0.5) && shared.resolve().is_ok() {
+        *config = shared;
+    }
 }
 
 /// The device with several mapping units in a page, or several pages in a program.
