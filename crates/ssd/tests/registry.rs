@@ -148,27 +148,25 @@ fn every_placement_policy_keeps_all_data_under_every_schedule_that_goes_with_it(
     for placement in placement::REGISTRY {
         let mut worked = 0;
         for schedule in schedule::REGISTRY {
-            if !are_tested([placement.name, schedule.name]) {
-                continue;
-            }
             let mut config = config();
             config.gc.schedule = schedule.name.into();
             config.gc.hard_threshold = Amount::Blocks(3);
             config.ftl.placement = placement.name.into();
             if placement.name == "streams" {
-                config.ftl.placement = config.ftl.placement.with("handles", 2).with("isolation", "persistent");
+                config.ftl.placement =
+                    config.ftl.placement.with("handles", 2).with("isolation", "persistent");
             }
             config.ftl.reserved_blocks = Amount::Blocks(14);
             let what = format!("{} {}", placement.name, schedule.name);
-            println!("{what}");
             // Schedules that join writes with collection are refused.
-            if config.resolve().is_ok() {
+            let works = config.resolve().is_ok();
+            worked += u32::from(works);
+            if works && are_tested([placement.name, schedule.name]) {
+                println!("{what}");
                 exercise(&config, &what);
-                worked += 1;
             }
         }
-        let is_whole = are_tested([placement.name]) && are_tested(schedule::REGISTRY.iter().map(|of| of.name).take(1));
-        assert!(worked > 2 || !is_whole, "{}: {worked} schedules", placement.name);
+        assert!(worked > 2, "{}: {worked} schedules", placement.name);
     }
 }
 
