@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::gc::{concurrency, schedule, victim};
+use harmonia_ssd::placement;
 use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Device, Domain, Frontiers, Ftl, FtlConfig, GcConfig, Order,
@@ -106,7 +107,7 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
             deadline: None,
             parity: ParityPages::NONE,
             background: false,
-            handle: 0,
+            handle: (token % 11) as u16,
         };
         device.submit(now, sub).unwrap_or_else(|why| panic!("{what}: {why}"));
         done.append(device.completions());
@@ -140,6 +141,33 @@ fn allocations(unit: AllocationUnit) -> impl Iterator<Item = Allocation> {
 fn are_tested(policies: [&str; 2]) -> bool {
     let wanted = std::env::var("HARMONIA_POLICY").unwrap_or_default();
     policies.iter().any(|name| name.starts_with(&wanted))
+}
+
+#[test]
+fn every_placement_policy_keeps_all_data_under_every_schedule_that_goes_with_it() {
+    for placement in placement::REGISTRY {
+        let mut worked = 0;
+        for schedule in schedule::REGISTRY {
+            let mut config = config();
+            config.gc.schedule = schedule.name.into();
+            config.gc.hard_threshold = Amount::Blocks(3);
+            config.ftl.placement = placement.name.into();
+            if placement.name == "streams" {
+                config.ftl.placement =
+                    config.ftl.placement.with("handles", 2).with("isolation", "persistent");
+            }
+            config.ftl.reserved_blocks = Amount::Blocks(14);
+            let what = format!("{} {}", placement.name, schedule.name);
+            // Schedules that join writes with collection are refused.
+            let works = config.resolve().is_ok();
+            worked += u32::from(works);
+            if works && are_tested([placement.name, schedule.name]) {
+                println!("{what}");
+                exercise(&config, &what);
+            }
+        }
+        assert!(worked > 2, "{}: {worked} schedules", placement.name);
+    }
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn index(kinds: &[Kind]) -> String {
     let mut page = format!("# Policies\n\n{GENERATED}");
     page.push_str(
         "This page lists all policies. A policy decides one thing about garbage collection. Each has a page with its rule, \
-         its source, what it leaves out, and its keys. There are four kinds. A run has one of each, in any combination. \
+         its source, what it leaves out, and its keys. There are five kinds. A run has one of each, in any combination. \
          `ssd.gc.domain`, `ssd.gc.trigger` and the thresholds in the [scenario keys](scenario.md) are independent of them too. \
          [Concepts](concepts.md) introduces the subject, and the [glossary](glossary.md) explains the terms.\n\nMost policies come from these papers:\n\n\
          - IEEE TC 2012: *Coordinating Garbage Collection for Arrays of Solid-state Drives*.\n\

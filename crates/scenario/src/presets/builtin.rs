@@ -53,6 +53,7 @@ pub(crate) const SCENARIOS: &[Builtin] = &[
     Builtin { name: "nvme-mixed", text: include_str!("../../../../examples/nvme-mixed.toml") },
     Builtin { name: "write-cache", text: include_str!("../../../../examples/write-cache.toml") },
     Builtin { name: "ssd-iq", text: include_str!("../../../../examples/ssd-iq.toml") },
+    Builtin { name: "streams", text: include_str!("../../../../examples/streams.toml") },
     Builtin { name: "jesd219", text: include_str!("../../../../examples/jesd219.toml") },
     Builtin { name: "tiny", text: include_str!("../../../../examples/tiny.toml") },
     Builtin { name: "msr-trace", text: include_str!("../../../../examples/msr-trace.toml") },
