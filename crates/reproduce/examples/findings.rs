@@ -1,8 +1,8 @@
 //! Writes the pages made of results: `cargo run -p harmonia-reproduce --example findings [RESULTS]`.
 //!
 //! Reads `experiments/results.json.zst`, the committed results, which are those of the file `RESULTS` from then on if there is
-//! one. Writes `docs/findings.md`, `docs/figures/` and the claims of `docs/validation.md`. A test (`tests/pages.rs`) fails
-//! when a committed page is stale.
+//! one. Writes `docs/findings.md`, `docs/figures/` and how many claims met which verdict in
+//! `docs/validation.md`. A test (`tests/pages.rs`) fails when a committed page is stale.
 
 use std::fs;
 use std::io;

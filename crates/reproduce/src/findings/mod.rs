@@ -43,7 +43,7 @@ const PAGES: [&str; 6] = [
 pub struct Pages {
     /// `findings.md`; its figures lie in `figures/` beside it.
     pub findings: String,
-    /// The table of all claims, for other pages.
+    /// How many claims met which verdict, for other pages.
     pub claims: String,
     /// Name and text of every figure.
     pub figures: Vec<(String, String)>,
@@ -76,7 +76,7 @@ pub fn pages(results: &Results) -> Pages {
     let assessments = assess(&claims(), results);
     let reader = Reader::new(results, &assessments);
     let findings: Vec<Finding> = PAGES.iter().flat_map(|page| sections::read(page, &reader)).collect();
-    let mut pages = Pages { claims: claims_table(&assessments), ..Pages::default() };
+    let mut pages = Pages { claims: tally(&assessments), ..Pages::default() };
     pages.findings = opening(results, &assessments, &findings);
     for finding in &findings {
         let _ = write!(pages.findings, "\n## {}\n", finding.question);
@@ -113,15 +113,6 @@ pub fn pages(results: &Results) -> Pages {
         reader.asked.take().into_iter().filter(|(id, variant)| results.runs(id, variant).is_empty());
     pages.missing = lacking.map(|(id, variant)| format!("{id} {variant}")).collect();
     pages
-}
-
-fn claims_table(assessments: &[Assessment]) -> String {
-    let claims = assessment::markdown(assessments.iter().filter(|one| one.is_claim()));
-    let readings = assessment::markdown(assessments.iter().filter(|one| !one.is_claim()));
-    format!(
-        "{}\n{claims}\nSecond readings of claims, which the total does not count:\n\n{readings}",
-        tally(assessments)
-    )
 }
 
 /// How many claims met which verdict, and apart from them the second readings, "12 within, 5 direction only, ..".
@@ -191,14 +182,14 @@ mod tests {
         assert!(readings > 0);
         let claims = all.len() - readings;
         assert!(tally(&all).starts_with(&format!("Of {claims} claims: ")), "{}", tally(&all));
-        let table = claims_table(&all);
-        let (of_claims, of_readings) = table.split_once("\nSecond readings of claims,").expect("two tables");
-        for one in &all {
-            let row = format!("| `{}`:", one.id);
-            assert_eq!(
-                (of_claims.contains(&row), of_readings.contains(&row)),
-                (one.is_claim(), !one.is_claim())
-            );
+    }
+
+    /// No other page has the claims.
+    #[test]
+    fn every_claim_stands_on_the_page_once() {
+        let page = pages(&Results::default()).findings;
+        for one in assess(&claims(), &Results::default()) {
+            assert_eq!(page.matches(&format!("\n| `{}`:", one.id)).count(), 1, "{}", one.id);
         }
     }
 
