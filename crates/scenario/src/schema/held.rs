@@ -76,10 +76,13 @@ impl<D: Draft> Held<D> for Elsewhere {
     }
 }
 
+/// A key, and keys with places that are documented behind it.
+type Group<D> = (&'static dyn Declared, Vec<Box<dyn Held<D>>>);
+
 /// Keys that are read elsewhere, and behind each of the named ones a group of keys with places.
 pub(super) fn documented<D: Draft + 'static>(
     elsewhere: &[&'static dyn Declared],
-    groups: Vec<(&'static dyn Declared, Vec<Box<dyn Held<D>>>)>,
+    groups: Vec<Group<D>>,
 ) -> Vec<Box<dyn Held<D>>> {
     let mut keys: Vec<Box<dyn Held<D>>> = Vec::new();
     let mut groups = groups.into_iter().peekable();
