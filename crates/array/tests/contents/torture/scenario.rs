@@ -206,7 +206,7 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
             &name(rng, coordination::REGISTRY),
             SimDuration(pick(rng, &[0, 0, 3_000, 200_000])),
         ),
-        ..ArrayConfig::of(level, u64::from(stripe_unit), members)
+        ..ArrayConfig::of(level, stripe_unit, members)
     }
 }
 
