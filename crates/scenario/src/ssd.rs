@@ -326,8 +326,9 @@ impl Draft {
         config.rating = self.rating()?;
         // A policy says itself what is wrong with its keys.
         self.check_policy(&VICTIM, &config.gc.victim, |policy| victim::build(policy).map(drop))?;
-        let ftl = config.ftl.clone();
-        self.check_policy(&PLACEMENT, &config.ftl.placement, |_| placement::build(&ftl).map(drop))?;
+        let frontiers = config.ftl.frontiers;
+        let build = |policy: &PolicyConfig| placement::build(policy, frontiers).map(drop);
+        self.check_policy(&PLACEMENT, &config.ftl.placement, build)?;
         self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;
         let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
         needs_cache(&config, &shape).map_err(|why| self.blame(&config, &why))?;

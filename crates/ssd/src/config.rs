@@ -16,7 +16,7 @@ use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
 use crate::leveling::LevelingConfig;
 use crate::order::{Odometer, Order};
-use crate::placement::{self, Placement};
+use crate::placement::{self, Frontiers, Placement};
 use crate::rating::Rating;
 use crate::shape::{Noted, Packing, Shape};
 
@@ -329,16 +329,6 @@ pub enum AllocationUnit {
     Plane,
 }
 
-/// Whether garbage collection writes to the host's frontier or to one of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Frontiers {
-    /// One frontier for both.
-    Shared,
-    /// One each.
-    Separate,
-}
-
 /// The order of host operations at a die, and of transfers on a shared bus. Operations on one LPN keep their order, and
 /// at a die collection comes before both kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -626,7 +616,8 @@ impl SsdConfig {
     /// # Errors
     /// If there is none of its name, or it refuses one of its keys.
     pub fn placement(&self) -> Result<Box<dyn Placement>, Infeasible> {
-        placement::build(&self.ftl).map_err(|why| Infeasible { key: "ssd.ftl.placement", why })
+        placement::build(&self.ftl.placement, self.ftl.frontiers)
+            .map_err(|why| Infeasible { key: "ssd.ftl.placement", why })
     }
 
     /// Checks that the rest of the device goes with its placement policy; `hard` is its hard threshold.

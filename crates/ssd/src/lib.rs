@@ -29,8 +29,7 @@ mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    Frontiers, FtlConfig, GcConfig, HOST_SHARE, Infeasible, Priority, Scale, SsdConfig, Trigger,
-    WriteCacheConfig,
+    FtlConfig, GcConfig, HOST_SHARE, Infeasible, Priority, Scale, SsdConfig, Trigger, WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,
@@ -41,6 +40,7 @@ pub use ftl::{Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, Tally
 pub use harmonia_types::registry::PolicyConfig;
 pub use leveling::LevelingConfig;
 pub use order::{Order, Part};
+pub use placement::Frontiers;
 pub use rating::Rating;
 pub use scale::Scaling;
 pub use shape::{FlashPageOfBlock, Noted, Packing, Shape};

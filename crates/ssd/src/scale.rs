@@ -223,7 +223,8 @@ mod tests {
     use harmonia_flash::presets;
 
     use super::*;
-    use crate::config::{Frontiers, Scale};
+    use crate::config::Scale;
+    use crate::placement::Frontiers;
 
     fn drive(blocks: u32) -> SsdConfig {
         let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));

@@ -5,8 +5,8 @@ use harmonia_types::{IoCause, Lpn};
 
 use super::free_list::FreeList;
 use super::leveling::UnitLeveling;
-use super::placing::{OpenBlocks, Placing, To};
-use super::state::{NONE, Tally, UnitState};
+use super::placed::{Placing, To};
+use super::state::{NONE, OpenBlocks, Tally, UnitState};
 use super::unit::{OutOfBlocks, UnitMut};
 use crate::block::{BlockId, BlockState, BlockTable, GROUP, GroupKey, encode};
 use crate::config::{Infeasible, SsdConfig};

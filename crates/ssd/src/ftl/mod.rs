@@ -22,6 +22,7 @@ mod audit;
 mod free_list;
 mod leveling;
 mod mapping;
+mod placed;
 mod placing;
 mod prefetch;
 mod state;
@@ -33,7 +34,7 @@ mod worn;
 
 pub use free_list::FreeList;
 pub use mapping::Ftl;
-pub(crate) use placing::To;
+pub(crate) use placed::To;
 pub use state::{Tally, UnitState};
 pub use stored::Damaged;
 pub use unit::{Collected, Goal, Moved, OutOfBlocks, UnitMut};

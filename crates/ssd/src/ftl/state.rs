@@ -5,8 +5,9 @@ use harmonia_types::IoCause;
 use serde::{Deserialize, Serialize};
 
 use super::leveling::UnitLeveling;
-use super::placing::{OpenBlocks, Placed};
+use super::placed::Placed;
 use super::wear::UnitWear;
+use crate::placement::MOST_FRONTIERS;
 use crate::shape::Shape;
 
 /// No page, no block.
@@ -125,5 +126,64 @@ impl UnitState {
     pub(crate) fn visible_free(&self) -> u32 {
         let free = self.free_or_aside();
         free - self.hidden.min(free)
+    }
+}
+
+/// The blocks that frontiers of a unit have open.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OpenBlocks {
+    of: [Option<OpenBlock>; MOST_FRONTIERS],
+    count: u8,
+}
+
+impl OpenBlocks {
+    /// None is open yet, of so many. There are never fewer than two, so that states of before read alike.
+    pub fn none(count: u8) -> OpenBlocks {
+        OpenBlocks { of: [None; MOST_FRONTIERS], count: count.max(2) }
+    }
+
+    /// By frontier.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = &Option<OpenBlock>> {
+        self.of[..usize::from(self.count)].iter()
+    }
+
+    /// How many frontiers there are.
+    pub fn len(&self) -> usize {
+        self.count.into()
+    }
+}
+
+impl std::ops::Index<usize> for OpenBlocks {
+    type Output = Option<OpenBlock>;
+
+    #[inline]
+    fn index(&self, frontier: usize) -> &Option<OpenBlock> {
+        &self.of[frontier]
+    }
+}
+
+impl std::ops::IndexMut<usize> for OpenBlocks {
+    #[inline]
+    fn index_mut(&mut self, frontier: usize) -> &mut Option<OpenBlock> {
+        &mut self.of[frontier]
+    }
+}
+
+impl Serialize for OpenBlocks {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for OpenBlocks {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let open = Vec::<Option<OpenBlock>>::deserialize(deserializer)?;
+        if !(2..=MOST_FRONTIERS).contains(&open.len()) {
+            return Err(serde::de::Error::invalid_length(open.len(), &"2 to 18 frontiers"));
+        }
+        let mut all = OpenBlocks::none(open.len() as u8);
+        all.of[..open.len()].copy_from_slice(&open);
+        Ok(all)
     }
 }

@@ -17,7 +17,7 @@ use std::io::{self, Read, Write};
 use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::mapping::Ftl;
-use super::placing::{Placed, Placing};
+use super::placed::{Placed, Placing};
 use super::state::{NONE, OpenBlock, UnitState};
 use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
 use crate::config::SsdConfig;

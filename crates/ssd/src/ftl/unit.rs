@@ -3,7 +3,7 @@
 use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 
 use super::free_list::FreeList;
-use super::placing::{PlacingMut, To};
+use super::placed::{PlacingMut, To};
 use super::state::{NONE, OpenBlock, UnitState};
 use crate::block::{
     BlockId, BlockState, BlockTable, Erased, GROUP, GroupKey, encode, fewest_valid, state_of, valid_of,

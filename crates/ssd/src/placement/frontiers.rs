@@ -10,8 +10,7 @@
 
 use harmonia_types::registry::{Entry, no_keys};
 
-use super::{Build, Count, Memory, Moved, Placement, Written};
-use crate::config::Frontiers;
+use super::{Build, Count, Frontiers, Memory, Moved, Placement, Written};
 
 #[derive(Debug, Clone)]
 struct ByCause {

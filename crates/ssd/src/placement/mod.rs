@@ -22,13 +22,21 @@ mod streams;
 use std::fmt::Debug;
 
 use dyn_clone::DynClone;
-use harmonia_types::registry::{Entry, OwnKeys, Registry};
+use harmonia_types::registry::{Entry, OwnKeys, PolicyConfig, Registry};
 use serde::{Deserialize, Serialize};
-
-use crate::config::{Frontiers, FtlConfig};
 
 /// Frontiers of an allocation unit at most: of nine handles, for the host and for collection each.
 pub const MOST_FRONTIERS: usize = 18;
+
+/// Whether garbage collection writes to the host's frontier or to one of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Frontiers {
+    /// One frontier for both.
+    Shared,
+    /// One each.
+    Separate,
+}
 
 /// Says to which frontier a page goes. Pure: the same page and memory give the same answer.
 pub trait Placement: Send + Sync + Debug + DynClone {
@@ -137,10 +145,9 @@ pub static POLICIES: Registry<Build> = Registry::new("placement policy", REGISTR
 ///
 /// # Errors
 /// If there is no such policy, or it refuses one of its keys.
-pub fn build(ftl: &FtlConfig) -> Result<Box<dyn Placement>, String> {
-    let config = &ftl.placement;
+pub fn build(config: &PolicyConfig, frontiers: Frontiers) -> Result<Box<dyn Placement>, String> {
     let entry = POLICIES.chosen(&config.policy, &config.own)?;
-    let policy = (entry.build)(&Parameters { own: &config.own, frontiers: ftl.frontiers })?;
+    let policy = (entry.build)(&Parameters { own: &config.own, frontiers })?;
     let Count { host, all, of_victim } = policy.frontiers();
     let works = (1..=all).contains(&host) && (1..=all).contains(&of_victim);
     match works && usize::from(all) <= MOST_FRONTIERS {
@@ -151,13 +158,11 @@ pub fn build(ftl: &FtlConfig) -> Result<Box<dyn Placement>, String> {
 
 #[cfg(test)]
 mod tests {
-    use harmonia_types::registry::PolicyConfig;
-
     use super::*;
 
     /// A policy as a scenario has it.
     pub(super) fn policy(config: PolicyConfig) -> Box<dyn Placement> {
-        build(&FtlConfig { placement: config, ..FtlConfig::default() }).expect("it works")
+        build(&config, Frontiers::Shared).expect("it works")
     }
 
     /// Data that lies where this frontier wrote it.
@@ -180,8 +185,7 @@ mod tests {
         for (entry, frontiers) in
             REGISTRY.iter().flat_map(|entry| [(entry, Frontiers::Shared), (entry, Frontiers::Separate)])
         {
-            let ftl = FtlConfig { placement: entry.name.into(), frontiers, ..FtlConfig::default() };
-            let policy = build(&ftl).expect("a policy");
+            let policy = build(&entry.name.into(), frontiers).expect("a policy");
             let count = policy.frontiers();
             let mut memory = Memory::default();
             for age in [0, 1, 10, 100, 1_000, 100_000, u32::MAX] {
