@@ -50,6 +50,7 @@ STEPS = {
         "crates/array/tests/registry.rs",
         "crates/ssd/src/interface*",
         "crates/ssd/src/gc/*/mod.rs",
+        "crates/ssd/src/placement/mod.rs",
         "crates/ssd/tests/registry.rs",
         "crates/scenario/src/schema/*",
         "crates/scenario/src/policies*",

@@ -97,4 +97,4 @@ def test_a_commit_of_another_branch_is_no_base(tree: Tree) -> None:
 
 def test_a_step_that_always_runs_has_no_rule(tree: Tree) -> None:
     code, said = tree.asked("clippy")
-    assert code == 2 and "simulations, newcomer, browser, fuzz" in said
+    assert code == 2 and "simulations, newcomer, browser, site-test, fuzz" in said
