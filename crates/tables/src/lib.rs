@@ -8,6 +8,7 @@ mod answer;
 mod around;
 mod bandwidth;
 mod blame;
+mod by_stream;
 mod color;
 mod cross;
 mod devices;
@@ -102,6 +103,7 @@ pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, detail: Detail, st
     sections.extend(over_time::section(comparison, runs, style));
     sections.extend(bandwidth::section(comparison, runs, style));
     sections.extend(life::of_variants(comparison, style));
+    sections.extend(by_stream::section(comparison, style));
     sections.extend(streams::section(comparison, style));
     sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
@@ -132,6 +134,7 @@ pub fn single(comparison: &Comparison, detail: Detail, style: Style) -> String {
     } else {
         sections.extend(life::of_variants(comparison, style));
     }
+    sections.extend(by_stream::section(comparison, style));
     sections.extend(streams::section(comparison, style));
     sections.extend(lifetime::section(comparison, style));
     sections.extend(load::section(runs, style));
