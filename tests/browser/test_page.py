@@ -94,15 +94,18 @@ def test_planes_of_one_die_are_shown_for_every_schedule(opened: Open) -> None:
 
 
 def test_the_inside_of_an_ssd_is_drawn_over_time(opened: Open) -> None:
-    """Four lanes; a line's steps are the report's figures, and the readout says them."""
+    """Five lanes; a line's steps are the report's figures, and the readout says them."""
     both = opened("comparison")
     page, runs = both.page, both.written.runs
     paths = page.locator("#over-time-chart path")
-    assert paths.count() == 4 * len(runs)
+    assert paths.count() == 5 * len(runs)
     empty = runs[0]["devices"][0]["over_time"]["empty_blocks"]
-    line = page.locator("#over-time-chart path[data-lane='1'][data-run='0']").get_attribute("d") or ""
-    heights = [float(y) for y in re.findall(r"(?:M\S+ |V)([\d.]+)", line)]
+    line = page.locator("#over-time-chart path[data-lane='2'][data-run='0']").get_attribute("d") or ""
+    steps = lambda path: [float(y) for y in re.findall(r"(?:M\S+ |V)([\d.]+)", path)]
+    heights = steps(line)
     assert len(heights) == len(empty)
+    bandwidth = steps(page.locator("#over-time-chart path[data-lane='0'][data-run='0']").get_attribute("d") or "")
+    assert len(bandwidth) == len(empty) and len(set(bandwidth)) > 1
     assert heights.index(max(heights)) == empty.index(min(empty)), "lower is fewer"
     page.locator("#over-time-chart").focus()
     page.keyboard.press("ArrowRight")
@@ -111,7 +114,7 @@ def test_the_inside_of_an_ssd_is_drawn_over_time(opened: Open) -> None:
     page.locator("#over-time-view label").nth(1).click()
     assert page.locator("#over-time-chart svg[role=img]").count() == len(runs)
     page.locator("#over-time-ssd label").nth(1).click()
-    other = page.locator("#over-time-chart path[data-lane='1'][data-run='0']").get_attribute("d")
+    other = page.locator("#over-time-chart path[data-lane='2'][data-run='0']").get_attribute("d")
     assert other != line, "another SSD"
     page.locator("#over-time-legend button").first.click()
     assert page.locator("#over-time-chart svg[role=img]").count() == len(runs) - 1
