@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers, GcConfig,
-    HOST_SHARE, LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig,
+    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers,
+    LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig,
     WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
@@ -177,10 +177,17 @@ fn says_minimum_run(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
-/// What the host has during bursts is not said where there are none, unless somebody has said it.
-fn says_host_share(ssd: &SsdConfig) -> bool {
-    let GcConfig { trigger, host_share, .. } = ssd.gc;
-    trigger == Trigger::Bursts || host_share.total_cmp(&HOST_SHARE).is_ne()
+fn has_bursts(ssd: &SsdConfig) -> bool {
+    ssd.gc.trigger == Trigger::Bursts
+}
+
+/// Nothing but a burst leaves the host a share.
+fn needs_bursts(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if has_bursts(ssd) {
+        return Ok(());
+    }
+    let problem = "only bursts of collection leave the host a share";
+    Err(field.fault_allowing(problem, "no `host_share`, or ssd.gc.trigger = \"bursts\""))
 }
 
 /// Where events begin is not said if the schedule says it, unless the preset says another thing.
@@ -350,7 +357,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
          nothing at the soft threshold to all at the hard one; bursts: as foreground, and from the soft threshold to the stop \
          threshold it has all but `host_share`. With these two reads go before collection even at the hard threshold, and the schedule \
          is one that lets the host go between steps, such as preemptive" },
-    at! { "ssd.gc.host_share", gc.host_share if says_host_share, share(0.01, 0.99), "15%",
+    at! { "ssd.gc.host_share", gc.host_share if has_bursts, needs needs_bursts, share(0.01, 0.99), "15%",
         "with trigger \"bursts\": the share of a die's work that the host's writes have while it collects" },
     at! { "ssd.gc.hard_threshold", gc.hard_threshold,
         amount().saying("blocks per allocation unit (5) or a share, floored (\"5%\")"), PRESET,

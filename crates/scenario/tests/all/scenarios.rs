@@ -604,6 +604,9 @@ pub fn given(path: &str, value: &str) -> Vec<String> {
         "array.delay_pre_reads" => {
             flags.extend(["array.level=raid5".into(), "array.stripe_cache=17".into()]);
         }
+        "ssd.gc.host_share" => {
+            flags.extend(["ssd.gc.trigger=bursts".into(), "ssd.gc.schedule=preemptive".into()]);
+        }
         path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
         _ => {}
     }
