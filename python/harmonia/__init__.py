@@ -41,7 +41,7 @@ from ._policies import (
     load_policies,
     split,
 )
-from ._research import Advice, Tuning, advise, claims, presets, reproduce, tune
+from ._research import Advice, Explanation, Tuning, advise, claims, explain, presets, reproduce, tune
 from ._results import Comparison, HarmoniaWarning, NotKept, Report, Section, comparison_of, load, report_of, write_text
 from ._scenario import Scenario, opened, speaking
 from ._sweep import Sweep, sweep
@@ -59,6 +59,7 @@ __all__ = [
     "Decision",
     "DieView",
     "Event",
+    "Explanation",
     "HarmoniaPolicyError",
     "HarmoniaWarning",
     "Load",
@@ -82,6 +83,7 @@ __all__ = [
     "claims",
     "compare",
     "duration_key",
+    "explain",
     "key",
     "known",
     "load",

@@ -29,6 +29,7 @@ __all__ = [
     "command",
     "compare",
     "duration_ns",
+    "explain",
     "formats_json",
     "lend_policies",
     "policies_json",
@@ -125,6 +126,17 @@ def advise(
     sets: list[str],
     trace: tuple[list[str], str | None] | None,
     seeds: int,
+    threads: int,
+    cache: str | None,
+) -> tuple[str, str]: ...
+
+# Requests of a scenario or of a folder with a result; asked is (how many of the slowest, the number of one).
+def explain(
+    scenario: tuple[str, bool],
+    folder: str | None,
+    asked: tuple[int, int | None],
+    sets: list[str],
+    trace: tuple[list[str], str | None] | None,
     threads: int,
     cache: str | None,
 ) -> tuple[str, str]: ...

@@ -128,6 +128,58 @@ def advise(
     return advice
 
 
+class Explanation(Section):
+    """Where the time of single requests went, as printed by ``harmonia explain --json``. ``print`` shows it as the command does."""
+
+    scenario: str
+    seed: int
+    measured: int
+    requests: list[Section]
+
+    _page: str = ""
+
+    def __str__(self) -> str:
+        return self._page
+
+
+def explain(
+    source: Source,
+    *,
+    slowest: int = 10,
+    request: int | None = None,
+    sets: Mapping[str, object] | Iterable[str] = (),
+    trace: Trace | None = None,
+    format: str | None = None,
+    threads: int | None = None,
+    cache: bool = True,
+) -> Explanation:
+    """Say where the response time of single requests went: the ``slowest``, or the one with the number ``request``.
+
+    ``source`` is a scenario as for `run`, or a folder that ``harmonia run --out`` has written. Of a folder the same run is
+    simulated again, and refused if it is not what the folder has; ``sets`` and ``trace`` are for scenarios. Each of
+    ``requests`` has ``steps``, one after the other from arrival to finish, whose ``parts`` name cause, place and collections. Times
+    are in ns.
+    """
+    for name, number in (("slowest", slowest), ("request", request)):
+        if number is not None and not 0 <= number < 2**64:
+            raise ValueError(f"{name}={number}: 0 or more")
+    folder = os.fspath(source) if isinstance(source, (str, os.PathLike)) and os.path.isdir(source) else None
+    scenario, own = opened(source) if folder is None else (("", False), [])
+    text, page = speaking(
+        _native.explain,
+        scenario,
+        folder,
+        (slowest, request),
+        own + pairs(sets),
+        traced(trace, format),
+        parallel(threads),
+        cached(cache),
+    )
+    explanation = Explanation(json.loads(text, object_hook=Section))
+    explanation._page = page
+    return explanation
+
+
 def reproduce(
     *ids: str,
     out: str | os.PathLike[str] = "reproduction",

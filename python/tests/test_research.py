@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import harmonia
@@ -56,6 +58,29 @@ def test_advice_refuses_what_is_no_array() -> None:
         harmonia.advise(drive="tiny-test", count=2, level="raid5", sets={"workload.preset": "hpc-w"})
     with pytest.raises(harmonia.BadInput, match="drive tiny-tset: there is no such drive"):
         harmonia.advise(drive="tiny-tset", count=3, level="raid5", sets={"workload.preset": "hpc-w"})
+
+
+def test_an_explanation_is_that_of_the_command(tmp_path: Path) -> None:
+    said = harmonia.explain("tiny", slowest=2, sets=FEW)
+    assert said.schema == "harmonia-explanation/1" and len(said.requests) == 2
+    for request in said.requests:
+        steps = request.steps
+        assert steps[0].from_ns == request.arrival_ns and steps[-1].from_ns + steps[-1].ns == request.finish_ns
+        assert sum(part.ns for step in steps for part in step.parts) == request.response_ns
+    number = said.requests[0].request
+    assert f"Request {number:,} (" in str(said)
+    assert harmonia.explain("tiny", request=number, sets=FEW).requests == said.requests[:1]
+    # A folder has the run; the same requests, by the same way.
+    folder = tmp_path / "results"
+    flags = [flag for key, value in FEW.items() for flag in ("--set", f"{key}={value}")]
+    subprocess.run([sys.executable, "-m", "harmonia._command", "run", "tiny", "--out", str(folder), *flags], check=True, capture_output=True)
+    assert harmonia.explain(folder, slowest=2) == said
+    with pytest.raises(harmonia.BadInput, match="its scenario cannot be changed"):
+        harmonia.explain(folder, sets={"seed": 2})
+    with pytest.raises(harmonia.BadInput, match="is not among the"):
+        harmonia.explain(folder, request=10**9)
+    with pytest.raises(ValueError, match="slowest=-1: 0 or more"):
+        harmonia.explain("tiny", slowest=-1)
 
 
 def test_claims_are_listed_and_judged(tmp_path: Path) -> None:

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use harmonia_reproduce::campaign;
 use harmonia_reproduce::experiment::Job;
 use harmonia_reproduce::{Choice, Results, experiments};
+use harmonia_run::explain::Asked;
 use harmonia_run::{RunOptions, advice};
 use harmonia_scenario::{BadInput, Bought, says};
+use harmonia_sweep::ResultFolder;
 use harmonia_tables::{self as tables, Color, Style};
 use harmonia_tune::{Campaign, Request, Space, objective};
 use pyo3::prelude::*;
@@ -145,4 +147,34 @@ fn planned(source: &Source, drives: Option<Drives>) -> Result<(advice::Plan, Vec
     let assumed = assumed.into_iter().filter(|assumed| !says(&source.sets, assumed.key));
     let plan = advice::Plan::new(&template, &source.sets, source.trace.as_ref())?;
     Ok((plan, assumed.map(|assumed| assumed.text).collect()))
+}
+
+/// Requests of a scenario, or of a folder with a result, and the same as text.
+// Every argument of the package's function of that name; it has the defaults.
+#[allow(clippy::too_many_arguments)]
+#[pyfunction]
+pub(crate) fn explain(
+    py: Python<'_>,
+    scenario: (String, bool),
+    folder: Option<String>,
+    asked: (usize, Option<u64>),
+    sets: Vec<String>,
+    trace: Option<Trace>,
+    threads: usize,
+    cache: Option<String>,
+) -> PyResult<(String, String)> {
+    let is_changed = !sets.is_empty() || trace.is_some();
+    let stored = folder.map(|folder| ResultFolder::open(Path::new(&folder), is_changed)).transpose();
+    let stored = stored.map_err(|error| errors::run_error(py, &error))?;
+    let scenario = match &stored {
+        Some(stored) => stored.scenario().clone(),
+        None => Source::new(scenario, sets, trace).load().map_err(|error| errors::bad_input(py, &error))?,
+    };
+    let asked = asked.1.map_or(Asked::Slowest(asked.0), Asked::Request);
+    let explanation = interruptibly(py, threads, false, cache, |options| {
+        let (explanation, report) = harmonia_run::explain::explain(&scenario, &asked, options)?;
+        stored.map_or(Ok(()), |stored| stored.agrees_with(&explanation, &report))?;
+        Ok(explanation)
+    })?;
+    Ok((errors::json(&explanation)?, tables::explained(&explanation, PAGE)))
 }

@@ -114,7 +114,7 @@ mod native {
     use serde_json::json;
 
     #[pymodule_export]
-    use super::campaigns::{advise, reproduce, tune};
+    use super::campaigns::{advise, explain, reproduce, tune};
     #[pymodule_export]
     use super::command::command;
     #[pymodule_export]

@@ -13,7 +13,8 @@
 //! * [`store`]: results in a folder, whole or not there;
 //! * [`run()`]: runs what is missing, on threads that share aged arrays;
 //! * [`table`], [`parquet`], [`csv`]: one row a run;
-//! * [`diff`]: what differs between two results.
+//! * [`diff`]: what differs between two results;
+//! * [`ResultFolder`]: what `run --out` has written, to be simulated again.
 //!
 //! A point is a function of the sweep file and its number. So any engine may run the points, in any order, on any machine,
 //! twice or not at all. Leaves out: queues, retries and remote machines, which such engines have.
@@ -25,6 +26,7 @@ pub mod diff;
 mod file;
 pub mod parquet;
 mod plan;
+mod result_folder;
 mod run;
 mod shard;
 pub mod store;
@@ -33,6 +35,7 @@ mod value;
 
 pub use diff::{Diff, Side};
 pub use plan::{Base, MOST_POINTS, Plan, Point};
+pub use result_folder::ResultFolder;
 pub use run::{Done, Unwatched, Watch, run};
 pub use shard::Shard;
 pub use store::{Store, Stored, TABLE};
