@@ -204,6 +204,9 @@ pub struct FtlConfig {
     pub mapping_unit: Option<u32>,
     /// What owns a write frontier and a pool of free blocks.
     pub allocation_unit: AllocationUnit,
+    /// How many dies share their blocks.
+    #[serde(skip_serializing_if = "Superblock::is_off")]
+    pub superblock: Superblock,
     /// Whether garbage collection writes to the host's frontier or to one of its own.
     pub frontiers: Frontiers,
     /// To which frontier each page goes: `ssd.ftl.placement`. By default as `frontiers` says.
@@ -228,6 +231,7 @@ impl Default for FtlConfig {
             allocation: Allocation::CWDP,
             mapping_unit: None,
             allocation_unit: AllocationUnit::Die,
+            superblock: Superblock::Off,
             frontiers: Frontiers::Shared,
             placement: FtlConfig::by_frontiers(),
             priority: Priority::Fifo,
@@ -327,6 +331,36 @@ pub enum AllocationUnit {
     Die,
     /// Each plane of a die.
     Plane,
+}
+
+/// How many dies share their blocks: `ssd.ftl.superblock`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Superblock {
+    /// None does.
+    #[default]
+    Off,
+    /// All dies of the drive.
+    Drive,
+    /// Groups of so many neighbours, as dies are numbered: channel first.
+    Dies(u32),
+}
+
+impl Superblock {
+    /// Whether every die has blocks of its own.
+    pub fn is_off(&self) -> bool {
+        *self == Superblock::Off
+    }
+}
+
+/// As a scenario has it.
+impl Serialize for Superblock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Superblock::Off => serializer.serialize_str("off"),
+            Superblock::Drive => serializer.serialize_str("drive"),
+            Superblock::Dies(dies) => serializer.serialize_u32(*dies),
+        }
+    }
 }
 
 /// The order of host operations at a die, and of transfers on a shared bus. Operations on one LPN keep their order, and
@@ -760,8 +794,15 @@ impl SsdConfig {
                 ),
             );
         }
+        let dies_per_unit = self.dies_per_unit(dies as u32)?;
+        // The blocks of a superblock count as one, and their planes as one plane.
+        let (planes_per_unit, joined) = match dies_per_unit {
+            None => (planes_per_unit, 1),
+            Some(dies) => (1, self.joined_by(dies)?),
+        };
+        let dies_per_unit = dies_per_unit.unwrap_or(1);
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
-        let slots = packing.slots(g.pages_per_block);
+        let slots = packing.slots(g.pages_per_block) * joined;
         let page_bits = slots.next_power_of_two().trailing_zeros();
         if blocks << page_bits >= u64::from(u32::MAX) {
             return fail(
@@ -856,7 +897,7 @@ impl SsdConfig {
         let (pool, rises_to) = if ages_at > stop { ("soft", ages_at) } else { ("stop", stop) };
         // Collecting a block wins whole programs. Blocks that lack less than one are won by none, so what all of them may lack
         // is spare that is of no use.
-        let data_pages = packing.slots(g.data_pages_per_block());
+        let data_pages = packing.slots(g.data_pages_per_block()) * joined;
         let unused = u64::from(blocks) * u64::from(packing.slots_per_program() - 1);
         let unused = unused.div_ceil(u64::from(data_pages)) as u32;
         let least = rises_to + 1 + frontiers + unused;
@@ -892,7 +933,7 @@ impl SsdConfig {
             );
         }
         let unit_pages = u64::from(blocks - reserved) * u64::from(data_pages);
-        let logical = unit_pages * dies * u64::from(units_per_die);
+        let logical = unit_pages * (dies / u64::from(dies_per_unit)) * u64::from(units_per_die);
         if logical >= u64::from(u32::MAX) {
             return fail(
                 "ssd.geometry.blocks_per_plane",
@@ -914,11 +955,16 @@ impl SsdConfig {
             Allocation::Dynamic => Order::CWDP,
         };
         Ok(Shape {
-            odometer: Odometer::new(order, g, units_per_die),
+            odometer: match self.ftl.superblock {
+                Superblock::Off => Odometer::new(order, g, units_per_die),
+                _ => Odometer::of_superblocks(dies as u32, dies_per_unit),
+            },
             most_live: dynamic.then(|| (blocks - least) * data_pages),
             names_die: self.ftl.allocation != Allocation::Dynamic,
             dies: dies as u32,
             units_per_die,
+            dies_per_unit,
+            joined,
             planes_per_unit,
             blocks_per_unit: blocks,
             reserved_blocks: reserved,

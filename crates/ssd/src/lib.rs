@@ -25,11 +25,13 @@ mod rating;
 mod scale;
 mod shape;
 mod slab;
+mod superblock;
 mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    FtlConfig, GcConfig, HOST_SHARE, Infeasible, Priority, Scale, SsdConfig, Trigger, WriteCacheConfig,
+    FtlConfig, GcConfig, HOST_SHARE, Infeasible, Priority, Scale, SsdConfig, Superblock, Trigger,
+    WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,

@@ -39,6 +39,7 @@ mod sharing;
 mod slack;
 mod starvation;
 mod stepwise;
+mod superblocks;
 mod suspend_host;
 mod thresholds;
 mod timing;
