@@ -25,7 +25,6 @@ mod rating;
 mod scale;
 mod shape;
 mod slab;
-mod superblock;
 mod table;
 
 pub use config::{

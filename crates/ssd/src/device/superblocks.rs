@@ -1,6 +1,19 @@
 //! Dies that share their blocks: where an operation goes, and what each die has of a collection.
 //!
 //! ```text
+//!   page of a superblock    0  1  2  3 | 4  5  6  7 | ...      4 dies of 2 planes
+//!   die                     0  1  2  3   0  1  2  3            a row is one page of every die
+//!   plane                   0  0  0  0   1  1  1  1
+//! ```
+//!
+//! A superblock has one block of every plane of its dies. To the mapping state it is a block like any other, only longer: an
+//! allocation unit spans dies. So victims, frontiers, streams, wear and ageing need not know of it. A page number names the group
+//! of dies that share their blocks, and no die.
+//!
+//! Pages of a frontier go from die to die in turn. The least loaded die would have to have room in the same superblock, so that
+//! dies would fill it unequally, and the last ones to fill it would take all writes.
+//!
+//! ```text
 //! a page is over the link ─► map looked up or changed, die known ─► queue of the die ─► the time it takes
 //! a unit is low ─► victim chosen, pages moved in the map ─┬► part of die 0: its reads, its programs, its erase
 //!                                                         └► part of die 1: ...
@@ -15,6 +28,8 @@
 //!
 //! An operation that asks to fail fast is refused when it arrives, or not at all. The rest of a page of which a part is written is
 //! read by the die that takes the new page. Transfers of moved pages take time, but do not wait for the bus.
+//!
+//! Not modelled: superblocks that go on without a block that has worn out, or with a spare one in its place.
 
 use std::collections::BTreeMap;
 
