@@ -42,7 +42,7 @@ use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::placement;
-use harmonia_ssd::{BeginsAt, FreeList, FtlConfig, GcConfig, PolicyConfig};
+use harmonia_ssd::{BeginsAt, FreeList, FtlConfig, GcConfig, PolicyConfig, Superblock};
 use harmonia_types::{Bytes, SimTime};
 use harmonia_workload::{Extent, Limit, Load, Next, WorkloadConfig};
 
@@ -398,6 +398,7 @@ fn ageing_key(scenario: &Scenario) -> String {
             allocation,
             mapping_unit: _,
             allocation_unit,
+            superblock,
             frontiers,
             placement,
             priority: _,
@@ -407,12 +408,14 @@ fn ageing_key(scenario: &Scenario) -> String {
         } = &ssd.ftl;
         // Said only where it is not as in all states of before.
         let free_list = if *free_list == FreeList::Fifo { String::new() } else { format!(" {free_list:?}") };
+        let superblock =
+            if *superblock == Superblock::Off { String::new() } else { format!(" {superblock:?}") };
         let placement = match placement.policy.as_str() {
             "frontiers" => String::new(),
             _ => format!(" {placement:?}"),
         };
         format!(
-            "{:?} {:?} {} {:?} {} {:?}{free_list}{placement}{}",
+            "{:?} {:?} {} {:?} {} {:?}{free_list}{superblock}{placement}{}",
             ssd.geometry,
             (reserved_blocks, allocation, allocation_unit, frontiers),
             ages_at(gc),

@@ -23,6 +23,11 @@ use crate::shape::{Noted, Packing, Shape};
 /// Units that one program carries at most.
 const MOST_SLOTS: u32 = 192;
 
+/// Pages of a superblock at most, as valid counts have room for them.
+const MOST_PAGES: u32 = 8191;
+
+const SUPERBLOCK: &str = "ssd.ftl.superblock";
+
 /// Pages that a write cache holds at most.
 const MOST_CACHED: u32 = 1 << 24;
 
@@ -204,6 +209,9 @@ pub struct FtlConfig {
     pub mapping_unit: Option<u32>,
     /// What owns a write frontier and a pool of free blocks.
     pub allocation_unit: AllocationUnit,
+    /// How many dies share their blocks.
+    #[serde(skip_serializing_if = "Superblock::is_off")]
+    pub superblock: Superblock,
     /// Whether garbage collection writes to the host's frontier or to one of its own.
     pub frontiers: Frontiers,
     /// To which frontier each page goes: `ssd.ftl.placement`. By default as `frontiers` says.
@@ -228,6 +236,7 @@ impl Default for FtlConfig {
             allocation: Allocation::CWDP,
             mapping_unit: None,
             allocation_unit: AllocationUnit::Die,
+            superblock: Superblock::Off,
             frontiers: Frontiers::Shared,
             placement: FtlConfig::by_frontiers(),
             priority: Priority::Fifo,
@@ -327,6 +336,36 @@ pub enum AllocationUnit {
     Die,
     /// Each plane of a die.
     Plane,
+}
+
+/// How many dies share their blocks: `ssd.ftl.superblock`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Superblock {
+    /// None does.
+    #[default]
+    Off,
+    /// All dies of the drive.
+    Drive,
+    /// Groups of so many neighbours, as dies are numbered: channel first.
+    Dies(u32),
+}
+
+impl Superblock {
+    /// Whether every die has blocks of its own.
+    pub fn is_off(&self) -> bool {
+        *self == Superblock::Off
+    }
+}
+
+/// As a scenario has it.
+impl Serialize for Superblock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Superblock::Off => serializer.serialize_str("off"),
+            Superblock::Drive => serializer.serialize_str("drive"),
+            Superblock::Dies(dies) => serializer.serialize_u32(*dies),
+        }
+    }
 }
 
 /// The order of host operations at a die, and of transfers on a shared bus. Operations on one LPN keep their order, and
@@ -633,6 +672,93 @@ impl SsdConfig {
         Ok(())
     }
 
+    /// How many of so many dies have a superblock in common; `None` without superblocks.
+    fn dies_per_unit(&self, dies: u32) -> Result<Option<u32>, Infeasible> {
+        let fail = |why| Err(Infeasible { key: SUPERBLOCK, why });
+        let of_unit = match self.ftl.superblock {
+            Superblock::Off => return Ok(None),
+            Superblock::Drive => dies,
+            Superblock::Dies(of_unit) => of_unit,
+        };
+        if of_unit == 0 || !dies.is_multiple_of(of_unit) {
+            let works: Vec<String> = (1..=dies).filter(|n| dies % n == 0).map(|n| n.to_string()).collect();
+            return fail(format!(
+                "{of_unit} does not divide the {dies} dies of a drive; {} work",
+                works.join(", ")
+            ));
+        }
+        match self.against_superblocks() {
+            Some(why) => fail(format!("superblocks need {why}")),
+            None => Ok(Some(of_unit)),
+        }
+    }
+
+    /// Blocks that make one superblock of so many dies.
+    fn joined_by(&self, dies: u32) -> Result<u32, Infeasible> {
+        let Geometry { planes_per_die, pages_per_block, .. } = self.geometry;
+        let of_die = planes_per_die.saturating_mul(pages_per_block);
+        if dies.saturating_mul(of_die) > MOST_PAGES {
+            let most = MOST_PAGES / of_die;
+            let help = match most {
+                0 => "pages_per_block or planes_per_die must be smaller".to_owned(),
+                most => format!("at most {most} dies work"),
+            };
+            let why = format!(
+                "{} pages in a superblock of {dies} dies; at most {MOST_PAGES} are supported, so {help}",
+                u64::from(dies) * u64::from(of_die)
+            );
+            return Err(Infeasible { key: SUPERBLOCK, why });
+        }
+        Ok(dies * planes_per_die)
+    }
+
+    /// What superblocks need and this drive does not have.
+    fn against_superblocks(&self) -> Option<String> {
+        let (ftl, gc, timing) = (&self.ftl, &self.gc, &self.timing);
+        let g = &self.geometry;
+        let policies = (schedule::build(&gc.schedule), victim::build(&gc.victim));
+        let packs = self.mapping_unit() < g.page_size || g.program_planes > 1 || g.program_pages > 1;
+        // A policy that cannot be built is refused elsewhere.
+        let by_steps = policies.0.is_ok_and(|schedule| !schedule.needs().one_command);
+        let by_reads = policies.1.is_ok_and(|victim| victim.uses_reads());
+        let needs: &[(bool, &str)] = &[
+            (
+                packs,
+                "programs of one page: ssd.ftl.mapping_unit = the size of a page, ssd.geometry.program_planes = 1 and \
+                 program_pages = 1",
+            ),
+            (
+                ftl.allocation_unit == AllocationUnit::Plane,
+                "ssd.ftl.allocation_unit = \"die\": they have blocks of all planes",
+            ),
+            (
+                !matches!(ftl.allocation, Allocation::Static(_)),
+                "an order of four letters as ssd.ftl.allocation, which then has no effect: pages go from die to die in turn",
+            ),
+            (ftl.multi_plane, "ssd.ftl.multi_plane = false"),
+            (g.summary_pages > 0, "ssd.geometry.summary_pages = 0"),
+            (
+                !timing.read.is_same() || !timing.program.is_same(),
+                "one time for all pages as ssd.timing.read and ssd.timing.program",
+            ),
+            (!self.write_cache.is_none(), "ssd.write_cache.size = \"none\""),
+            (
+                by_steps,
+                "a schedule that collects in one command: ssd.gc.schedule = \"blocking\", \"after-reads\" or \"ideal\"",
+            ),
+            (by_reads, "a victim policy that does not look at the reads of one die: all but \"read-match\""),
+            (
+                !matches!(gc.domain, Domain::Die | Domain::Device),
+                "ssd.gc.domain = \"die\", which stands for all dies of a superblock, or \"device\"",
+            ),
+            (
+                gc.concurrency.policy != "unlimited",
+                "ssd.gc.concurrency.policy = \"unlimited\": all dies of a superblock collect at once",
+            ),
+        ];
+        needs.iter().find(|(lacks, _)| *lacks).map(|(_, what)| (*what).to_owned())
+    }
+
     /// The policy that says to which frontier a page goes.
     ///
     /// # Errors
@@ -782,8 +908,15 @@ impl SsdConfig {
                 ),
             );
         }
+        let dies_per_unit = self.dies_per_unit(dies as u32)?;
+        // The blocks of a superblock count as one, and their planes as one plane.
+        let (planes_per_unit, joined) = match dies_per_unit {
+            None => (planes_per_unit, 1),
+            Some(dies) => (1, self.joined_by(dies)?),
+        };
+        let dies_per_unit = dies_per_unit.unwrap_or(1);
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
-        let slots = packing.slots(g.pages_per_block);
+        let slots = packing.slots(g.pages_per_block) * joined;
         let page_bits = slots.next_power_of_two().trailing_zeros();
         if blocks << page_bits >= u64::from(u32::MAX) {
             return fail(
@@ -878,7 +1011,7 @@ impl SsdConfig {
         let (pool, rises_to) = if ages_at > stop { ("soft", ages_at) } else { ("stop", stop) };
         // Collecting a block wins whole programs. Blocks that lack less than one are won by none, so what all of them may lack
         // is spare that is of no use.
-        let data_pages = packing.slots(g.data_pages_per_block());
+        let data_pages = packing.slots(g.data_pages_per_block()) * joined;
         let unused = u64::from(blocks) * u64::from(packing.slots_per_program() - 1);
         let unused = unused.div_ceil(u64::from(data_pages)) as u32;
         let least = rises_to + 1 + frontiers + unused;
@@ -914,7 +1047,7 @@ impl SsdConfig {
             );
         }
         let unit_pages = u64::from(blocks - reserved) * u64::from(data_pages);
-        let logical = unit_pages * dies * u64::from(units_per_die);
+        let logical = unit_pages * (dies / u64::from(dies_per_unit)) * u64::from(units_per_die);
         if logical >= u64::from(u32::MAX) {
             return fail(
                 "ssd.geometry.blocks_per_plane",
@@ -936,11 +1069,16 @@ impl SsdConfig {
             Allocation::Dynamic => Order::CWDP,
         };
         Ok(Shape {
-            odometer: Odometer::new(order, g, units_per_die),
+            odometer: match self.ftl.superblock {
+                Superblock::Off => Odometer::new(order, g, units_per_die),
+                _ => Odometer::of_superblocks(dies as u32, dies_per_unit),
+            },
             most_live: dynamic.then(|| (blocks - least) * data_pages),
             names_die: self.ftl.allocation != Allocation::Dynamic,
             dies: dies as u32,
             units_per_die,
+            dies_per_unit,
+            joined,
             planes_per_unit,
             blocks_per_unit: blocks,
             reserved_blocks: reserved,

@@ -139,6 +139,13 @@ impl Odometer {
         Odometer { wheels }
     }
 
+    /// Page numbers go from one group of dies that share their blocks to the next.
+    pub fn of_superblocks(dies: u32, dies_per_unit: u32) -> Self {
+        let mut wheels = [Wheel::FIXED; 4];
+        wheels[0] = Wheel { steps: dies / dies_per_unit, units: 1, dies: dies_per_unit };
+        Odometer { wheels }
+    }
+
     /// Die and unit of the page of this number, and how often all wheels have come round.
     #[inline]
     pub fn read(&self, number: u32) -> (u32, u32, u32) {

@@ -10,8 +10,8 @@
 //! wanted one, where whole blocks of spare meet that share best. Thresholds in blocks stay, and with them the length of a
 //! collection. Thresholds in percent stay percentages.
 //!
-//! Where one program joins blocks of several planes, a unit has few blocks. At least 256 of them stay, and the rest of the
-//! divisor shortens blocks, down to eight programs. The erase of a shorter block takes a shorter time. If the last program of a
+//! Where one program joins blocks of several planes, and where dies share their blocks, a unit has few blocks. At least 256 of them
+//! stay, and the rest of the divisor shortens blocks, down to eight programs. The erase of a shorter block takes a shorter time. If the last program of a
 //! victim is padded, that costs a shorter block a larger share; how much depends on how many live units victims happen to have.
 //!
 //! The write amplification of a small pool of N blocks differs from that of a large one. Under skew it differs by about 0.35/N.
@@ -84,7 +84,7 @@ impl SsdConfig {
     fn part(&self, full: &Shape, divisor: u32) -> Result<SsdConfig, String> {
         let programs = programs(self);
         let wanted = f64::from(full.blocks_per_unit) / f64::from(divisor);
-        let is_joined = self.geometry.program_planes > 1;
+        let is_joined = self.geometry.program_planes > 1 || !self.ftl.superblock.is_off();
         let shorter = f64::from(JOINED_BLOCKS) / wanted;
         let kept = match is_joined && shorter > 1.0 {
             true => (f64::from(programs) / shorter).floor() as u32,
@@ -234,7 +234,7 @@ mod tests {
     use harmonia_flash::presets;
 
     use super::*;
-    use crate::config::{LastProgram, Scale};
+    use crate::config::{LastProgram, Scale, Superblock};
     use crate::placement::Frontiers;
 
     fn drive(blocks: u32) -> SsdConfig {
@@ -332,6 +332,22 @@ mod tests {
         let expected = 0.25 / spare * (1.0 / f64::from(padded.programs.0) - 1.0 / 96.0);
         let costs = padded.uniform - filled.uniform;
         assert!((costs / expected - 1.0).abs() < 0.05 && costs > 0.03, "{costs}, and {expected} is expected");
+    }
+
+    /// So do superblocks, of which a unit has as few.
+    #[test]
+    fn superblocks_become_shorter() {
+        let mut full = drive(1024);
+        full.geometry.pages_per_block = 64 + full.geometry.summary_pages;
+        full.geometry.summary_pages = 0;
+        full.ftl.superblock = Superblock::Drive;
+        let shape = full.resolve().unwrap();
+        let (part, small) = part(&full, 8).unwrap();
+        let how = part.scaling().unwrap();
+        assert!((256..=270).contains(&how.blocks.0) && how.programs.0 < how.programs.1, "{how:?}");
+        assert_eq!(small.dies_per_unit, shape.dies_per_unit);
+        let why = super::tests::part(&full, 1000).unwrap_err();
+        assert!(why.contains("joined blocks keeps 256") && why.contains("; 1/"), "{why}");
     }
 
     #[test]

@@ -112,6 +112,10 @@ pub struct Shape {
     pub dies: u32,
     /// Allocation units of a die: 1, or its planes.
     pub units_per_die: u32,
+    /// Dies that share the blocks of a unit: 1, unless there are superblocks.
+    pub dies_per_unit: u32,
+    /// Blocks of the flash that make one of a unit: 1, unless there are superblocks.
+    pub joined: u32,
     /// Planes inside an allocation unit.
     pub planes_per_unit: u32,
     /// Raw blocks of a unit.
@@ -180,25 +184,40 @@ impl UnitOfDie {
 impl Shape {
     /// Allocation units of the device.
     pub fn units(&self) -> u32 {
-        self.dies * self.units_per_die
+        self.dies / self.dies_per_unit * self.units_per_die
     }
 
     /// The device's number of a unit of a die.
     #[inline]
     pub(crate) fn unit(&self, die: u32, unit: UnitOfDie) -> u32 {
-        die * self.units_per_die + unit.0
+        if self.dies_per_unit > 1 { die / self.dies_per_unit } else { die * self.units_per_die + unit.0 }
     }
 
     /// The device's numbers of all units of a die.
     #[inline]
     pub(crate) fn units_of(&self, die: u32) -> std::ops::Range<u32> {
+        if self.dies_per_unit > 1 {
+            let unit = die / self.dies_per_unit;
+            return unit..unit + 1;
+        }
         die * self.units_per_die..(die + 1) * self.units_per_die
     }
 
-    /// The die that has a unit of the device.
+    /// The die that has a unit of the device; of several the first.
     #[inline]
     pub(crate) fn die_of(&self, unit: u32) -> u32 {
-        unit / self.units_per_die
+        if self.dies_per_unit > 1 { unit * self.dies_per_unit } else { unit / self.units_per_die }
+    }
+
+    /// The dies that have a unit of the device.
+    pub(crate) fn dies_of(&self, unit: u32) -> std::ops::Range<u32> {
+        let first = self.die_of(unit);
+        first..first + self.dies_per_unit
+    }
+
+    /// The die in which a page of a unit lies. Pages of a superblock go from die to die.
+    pub fn die_of_page(&self, unit: u32, page: u32) -> u32 {
+        self.die_of(unit) + page % self.dies_per_unit
     }
 
     /// The number that a unit of the device has in its die.

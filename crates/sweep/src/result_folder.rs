@@ -20,7 +20,6 @@ use parquet::record::RowAccessor;
 use parquet::schema::types::Type;
 use serde_json::Value;
 
-
 /// A result that `run --out` has written.
 #[derive(Debug)]
 pub struct ResultFolder {
@@ -126,9 +125,8 @@ impl ResultFolder {
         if !path.is_file() {
             return Ok(());
         }
-        let stored = responses(&path).map_err(|error| {
-            refused(format!("{} is damaged ({error}): run it again", shown(&path)))
-        })?;
+        let stored = responses(&path)
+            .map_err(|error| refused(format!("{} is damaged ({error}): run it again", shown(&path))))?;
         let differs = |(request, ns): (u64, u64)| stored.get(&request) != Some(&ns);
         let now = explanation.requests.iter().map(|request| (request.request, request.response_ns));
         match now.into_iter().find(|one| differs(*one)) {

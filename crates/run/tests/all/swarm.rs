@@ -108,9 +108,16 @@ fn generate(seed: u64) -> Generated {
     let fits = cached && page_size >= 4096 && reserved.max(least) + unused < blocks;
     let (units, unused) = if fits { (units, unused) } else { (1, 0) };
     let reserved = reserved + unused;
-    let summary = if units > 1 { 0 } else { summary };
+    // Dies that share their blocks, of planes as large as units were. Much else does not go along.
+    let mut shared = Draw(Rng::stream(seed, "swarm/superblocks"));
+    let in_all = channels * chips * dies;
+    let of_unit: Vec<u64> = (1..=in_all).filter(|dies| in_all.is_multiple_of(*dies)).collect();
+    let of_unit = of_unit[shared.range(0, of_unit.len() as u64 - 1) as usize];
+    let superblocks = shared.0.chance(0.5) && !(cached || dynamic || by_plane);
+    let per_plane = if superblocks { blocks } else { per_plane };
+    let summary = if units > 1 || superblocks { 0 } else { summary };
     let member_pages =
-        (blocks - reserved) * (pages - summary) * channels * chips * dies * if by_plane { planes } else { 1 };
+        (blocks - reserved) * (pages - summary) * in_all * if by_plane || superblocks { planes } else { 1 };
     let devices = d.range(1, 6);
     let member_bytes = member_pages * page_size;
     let mut levels = Draw(Rng::stream(seed, "swarm/levels"));
@@ -135,7 +142,7 @@ fn generate(seed: u64) -> Generated {
     ));
     let mut bus = Draw(Rng::stream(seed, "swarm/bus"));
     let (read, program) = (d.range(1, 60), d.range(1, 400));
-    if bus.0.chance(0.3) {
+    if bus.0.chance(0.3) && !superblocks {
         // Types of pages.
         put(format_args!("[ssd.timing]\nread = [\"{read}us\", \"{}us\"]", 2 * read));
         put(format_args!("program = [\"{program}us\", \"{}us\", \"{}us\"]", 2 * program, 3 * program));
@@ -194,7 +201,12 @@ fn generate(seed: u64) -> Generated {
     }
     put(format_args!("priority = \"{}\"", inside.pick(&["fifo", "reads-first"])));
     let multi_plane = inside.0.chance(0.5);
-    put(format_args!("multi_plane = {}", multi_plane && units == 1));
+    put(format_args!("multi_plane = {}", multi_plane && units == 1 && !superblocks));
+    if superblocks {
+        let whole = of_unit == in_all && shared.0.chance(0.5);
+        let dies = if whole { "\"drive\"".to_owned() } else { of_unit.to_string() };
+        put(format_args!("superblock = {dies}"));
+    }
     put(format_args!("open_blocks = {}", 1 + inside.0.below(4)));
     let mut lists = Draw(Rng::stream(seed, "swarm/free-list"));
     if lists.0.chance(0.3) {
@@ -207,6 +219,8 @@ fn generate(seed: u64) -> Generated {
     } else {
         d.pick(&["die", "device", "channel"])
     };
+    let domain = if superblocks && domain == "channel" { "die" } else { domain };
+    let domain = if superblocks && domain == "plane" { "device" } else { domain };
     put(format_args!("[ssd.gc]\ndomain = \"{}\"", domain));
     let trigger = d.pick(&["foreground", "background"]);
     put(format_args!("hard_threshold = {hard}\nsoft_threshold = {soft}\nstop_threshold = {stop}"));
@@ -217,12 +231,15 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("min_victims = {}", [1, 1, 2, d.range(1, 9)][d.range(0, 3) as usize]));
     // Policies that may move a full block need a free one, and are refused without.
     let victim = |d: &mut Draw| {
-        if hard == 0 { d.pick(&["greedy", "fifo", "cost-benefit"]) } else { d.name(victim::REGISTRY) }
+        let name =
+            if hard == 0 { d.pick(&["greedy", "fifo", "cost-benefit"]) } else { d.name(victim::REGISTRY) };
+        if superblocks && name == "read-match" { "greedy" } else { name }
     };
     put(format_args!("victim = {}", with_key(victim(&mut d), "d-choices", "d", &d.range(1, 5).to_string())));
     let (schedule, slack) = (d.name(schedule::REGISTRY), hurry.pick(&["0", "300", "2000", "100000"]));
     // Those that join single pages of host and collection are refused where a program carries several units.
     let schedule = if units > 1 && schedule.ends_with("io-parallel") { "preemptive" } else { schedule };
+    let schedule = if superblocks { shared.pick(&["blocking", "after-reads", "ideal"]) } else { schedule };
     let mut sharing = Draw(Rng::stream(seed, "swarm/sharing"));
     let shares_work = sharing.0.chance(0.5) && (schedule.starts_with("preemptive") || schedule == "slack");
     let trigger = if shares_work { sharing.pick(&["proportional", "bursts"]) } else { trigger };
@@ -239,10 +256,9 @@ fn generate(seed: u64) -> Generated {
         "destination = \"{}\"",
         if dynamic && units == 1 { inside.pick(&["unit", "device"]) } else { "unit" }
     ));
-    put(format_args!(
-        "[ssd.gc.concurrency]\n{}",
-        concurrency(&mut Draw(Rng::stream(seed, "swarm/channels")), channels)
-    ));
+    let limits = concurrency(&mut Draw(Rng::stream(seed, "swarm/channels")), channels);
+    let limits = if superblocks { "policy = \"unlimited\"".to_owned() } else { limits };
+    put(format_args!("[ssd.gc.concurrency]\n{limits}"));
     let mut wears = Draw(Rng::stream(seed, "swarm/wear"));
     let stands = stop.max(if begins == "soft" { soft } else { hard });
     let needed = stands + 2 + u64::from(separate) + u64::from(dynamic) + unused;

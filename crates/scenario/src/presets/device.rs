@@ -4,7 +4,7 @@ use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
     FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, LastProgram, PolicyConfig, Priority, SsdConfig,
-    Trigger, WriteCacheConfig,
+    Superblock, Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -508,6 +508,7 @@ impl DevicePreset {
                 allocation: self.writes.allocation,
                 mapping_unit: self.writes.mapping_unit,
                 allocation_unit: self.allocation_unit,
+                superblock: Superblock::Off,
                 frontiers: self.writes.frontiers,
                 placement: FtlConfig::by_frontiers(),
                 priority: self.priority,

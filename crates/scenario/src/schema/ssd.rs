@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers, LastProgram,
-    LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig,
+    LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Superblock, Trigger, WearConfig,
     WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
@@ -60,6 +60,17 @@ fn fraction() -> Kind<Scale> {
     };
     let whole = count(1, 1).map(|_| Scale::default(), |_| None);
     meant(WORDS, read, Scale::to_string).or(is_integer, whole).saying(WORDS).quiet()
+}
+
+/// `off`, `drive`, or so many dies.
+fn superblock() -> Kind<Superblock> {
+    const WORDS: &str = "\"off\", \"drive\" (all its dies) or a number of dies";
+    let dies = count(1, 65_535).map(Superblock::Dies, |superblock| match superblock {
+        Superblock::Dies(dies) => Some((*dies).into()),
+        Superblock::Off | Superblock::Drive => None,
+    });
+    let names = choice(&[("off", Superblock::Off), ("drive", Superblock::Drive)]);
+    names.or(is_integer, dies).saying(WORDS).quiet()
 }
 
 fn suspend() -> Kind<Option<SimDuration>> {
@@ -342,6 +353,9 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     at! { "ssd.ftl.allocation_unit", ftl.allocation_unit,
         choice(&[("die", AllocationUnit::Die), ("plane", AllocationUnit::Plane)]), PRESET,
         "what owns a write frontier and free blocks" },
+    at! { "ssd.ftl.superblock", ftl.superblock, superblock(), "off",
+        "dies whose blocks are written, chosen and erased as one superblock, which has a block of every plane of these dies. Pages go \
+         from die to die in turn. Reclaim units of NVMe's flexible data placement are such superblocks" },
     at! { "ssd.ftl.frontiers", ftl.frontiers, choice(&[("shared", Frontiers::Shared), ("separate", Frontiers::Separate)]),
         PRESET, "whether host pages and collected pages share a write frontier" },
     by! { "ssd.ftl.placement", policy("the name of a placement policy, or a table with `policy` and the policy's own keys"),

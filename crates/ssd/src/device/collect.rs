@@ -87,6 +87,9 @@ impl<P: Probe> Device<P> {
         only_one: bool,
         now: SimTime,
     ) -> Result<Collected, DeviceFailure> {
+        if self.superblocks.is_some() {
+            return self.take_part(die, event, only_one, now);
+        }
         let failure = self.failure(now);
         let mut sum = Collected::default();
         while let Some((unit, block)) = self.next_victim(die, event, only_one, now) {
@@ -163,6 +166,9 @@ impl<P: Probe> Device<P> {
 
     /// Blocks that the last command has erased count for status from now on.
     fn show_erased(&mut self, die: u32, now: SimTime) {
+        if self.superblocks.is_some() {
+            return self.end_part(die);
+        }
         for unit in self.units_of(die) {
             let hidden = &mut self.ftl.units[unit as usize].hidden;
             if std::mem::take(hidden) > 0 {
@@ -175,6 +181,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn event_time(&self, collected: &Collected) -> SimDuration {
         let timing = &self.rules.timing;
         let far = match timing.copyback {
+            _ if self.superblocks.is_some() => collected.moves,
             Copyback::Die => 0,
             Copyback::Plane => collected.between_planes,
             Copyback::None => collected.moves,
@@ -225,6 +232,9 @@ impl<P: Probe> Device<P> {
         self.collecting -= 1;
         if self.collecting == 0 && now > self.collecting_since {
             self.intervals.push((self.collecting_since, now));
+        }
+        if self.superblocks.is_some() {
+            self.go_on_with_part(die, now);
         }
         if self.governor.is_some() {
             self.settle(die, event, victims, now);

@@ -60,7 +60,9 @@ impl<P: Probe> Device<P> {
             Collection::Stepwise(stepwise) => {
                 self.command_left(die, now) + self.job_left(die, stepwise, interrupted)
             }
-            Collection::Admitted(event) => self.event_from_start(die, event),
+            Collection::Admitted(event) => {
+                self.part_left(die).unwrap_or_else(|| self.event_from_start(die, event))
+            }
             Collection::Waiting(event) if slot.stalled => self.event_from_start(die, event),
             Collection::Waiting(_) | Collection::Rest => return None,
         };
@@ -138,7 +140,9 @@ impl<P: Probe> Device<P> {
         let shape = &self.rules.shape;
         let rest = Rest { goal, given: 0, current: None, most: self.rules.shape.blocks_per_unit };
         let due = (first..shape.units_per_die).map(UnitOfDie).filter(|&unit| units.has(unit));
-        due.map(|unit| self.unit_left(shape.unit(die, unit), rest)).sum()
+        let all: SimDuration = due.map(|unit| self.unit_left(shape.unit(die, unit), rest)).sum();
+        // Dies that share their blocks share the work.
+        SimDuration(all.0 / u64::from(shape.dies_per_unit))
     }
 
     /// What an event still takes in one unit: the victim under way, then victims like the best there is now.

@@ -23,6 +23,7 @@ use super::lanes::Lanes;
 use super::owner::Owner;
 use super::placement::Placement;
 use super::queue::PageOp;
+use super::superblocks::Superblocks;
 use crate::die::Die;
 use crate::die::command::NO_OP;
 use crate::interface::Status;
@@ -84,8 +85,9 @@ impl<P: Probe> Device<P> {
         self.ingress.clear();
         self.link = Link::default();
         let landing = self.placement.as_mut().map(|placement| placement.forget_landing());
+        let by_map = self.superblocks.as_mut().map(|blocks| blocks.forget_landing());
         // The last first: each goes before all others.
-        for op in landing.into_iter().flatten().rev() {
+        for op in landing.or(by_map).into_iter().flatten().rev() {
             match op.owner.get() {
                 Owner::Host(sub) => self.forget_page(sub),
                 Owner::Cache(slot) => self.takes_back(slot),
@@ -154,13 +156,16 @@ impl<P: Probe> Device<P> {
     fn forget_operations(&mut self) {
         (self.ops, self.subs, self.background) = (Slab::default(), Slab::default(), None);
         if let Some(lanes) = &mut self.lanes {
-            **lanes = Lanes::new(self.rules.shape.units() as usize);
+            **lanes = Lanes::new(self.rules.shape.units().max(self.rules.shape.dies) as usize);
         }
         if let Some(index) = &mut self.index {
             **index = Index::new(self.dies.len());
         }
         if let Some(placement) = &mut self.placement {
             **placement = Placement::new(&self.rules.shape);
+        }
+        if let Some(blocks) = &mut self.superblocks {
+            **blocks = Superblocks::new(&self.rules.shape);
         }
         if let Some(cache) = &mut self.cache {
             cache.forget_all();

@@ -140,7 +140,7 @@ impl<P: Probe> Device<P> {
         let following = |&handle: &u32| Some(self.ops[handle].next).filter(|&next| next != NO_OP);
         let listed = std::iter::successors(start, following).count();
         let mut waiting = 0;
-        for unit in self.units_of(index) {
+        for unit in self.queues(index).units() {
             for class in [Class::Read, Class::Write] {
                 let ready: Vec<_> = lanes.iter(unit, class, &self.ops).map(|(_, op)| op.ready).collect();
                 assert!(ready.is_sorted(), "the lanes of unit {unit} are in order of readiness");

@@ -37,7 +37,7 @@ struct DieStanding {
 impl Standing {
     /// Of a device that does nothing yet.
     pub fn new(ftl: &Ftl, shape: &Shape, channels: usize) -> Self {
-        let units = |die| shape.units_of(die);
+        let units = |die| if die % shape.dies_per_unit == 0 { shape.units_of(die) } else { 0..0 };
         let die = |die| DieStanding {
             empty: units(die).map(|unit| ftl.free_blocks(unit)).sum(),
             erased: units(die).map(|unit| ftl.units[unit as usize].tally.victims).sum(),
@@ -68,6 +68,11 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
         if self.probe.watches_levels() {
+            let first = die - die % self.rules.shape.dies_per_unit;
+            if first != die {
+                // Blocks of several dies count as the first one's.
+                self.look_at(first, now);
+            }
             let slot = &self.dies[die as usize];
             let goes_on = !slot.is_idle() && slot.command.start < now;
             let is = if goes_on { None } else { Some(self.die_standing(die)) };
@@ -104,10 +109,11 @@ impl<P: Probe> Device<P> {
 
     #[inline]
     fn die_standing(&self, die: u32) -> DieStanding {
-        let of_die = self.rules.shape.units_per_die as usize;
         let collects = self.dies[die as usize].collects();
         let mut standing = DieStanding { collects, ..DieStanding::default() };
-        for state in &self.ftl.units[die as usize * of_die..][..of_die] {
+        let shape = &self.rules.shape;
+        let of_die = if die % shape.dies_per_unit == 0 { shape.units_of(die) } else { 0..0 };
+        for state in of_die.map(|unit| &self.ftl.units[unit as usize]) {
             standing.empty += state.visible_free();
             standing.erased += state.tally.victims - u64::from(state.hidden);
         }

@@ -38,6 +38,7 @@
 //! * `faults`: a device that becomes slow, and one that stops;
 //! * `life`: blocks that wear out, and a device that only serves reads;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
+//! * `superblocks`: the same where dies share their blocks, and what each die has of a collection;
 //! * `cache`: the write cache in front of the dies, where there is one;
 //! * `owner`: whose a page operation is;
 //! * `status`: the O-SSD interface and counters;
@@ -83,6 +84,7 @@ mod sharing;
 mod status;
 mod steps;
 mod streams;
+mod superblocks;
 mod suspend;
 mod trigger;
 mod turns;
@@ -123,6 +125,7 @@ use queue::PageOp;
 use rules::Rules;
 use settled::Settling;
 use sharing::Sharing;
+use superblocks::Superblocks;
 use view::QueueView;
 use waiting::Diaries;
 
@@ -159,6 +162,8 @@ pub struct Device<P: Probe = NoProbe> {
     cache: Option<Box<Cache>>,
     /// Which die takes a write, where that is not fixed.
     placement: Option<Box<Placement>>,
+    /// Where dies share their blocks.
+    superblocks: Option<Box<Superblocks>>,
     /// One slot per die: when it next has something to do.
     wakes: SlotQueue,
     /// One slot per channel: when a bus that is waited for is free. One more: when the governor looks again. Where there is a
@@ -266,6 +271,7 @@ impl<P: Probe> Device<P> {
         let suspends = (needs.suspend && can_suspend) || timing.suspend_host_program.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
+        let superblocks = (shape.joined > 1).then(|| Box::new(Superblocks::new(&shape)));
         let cache = Cache::new(config, &shape, &ftl).map(Box::new);
         let channels = config.geometry.channels;
         let standing = if probe.watches_levels() {
@@ -296,10 +302,11 @@ impl<P: Probe> Device<P> {
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
                 min_victims: config.gc.min_victims,
-                moves_use_bus: global
-                    || (!config.geometry.own_pins
-                        && (timing.copyback != Copyback::Die || timing.command.take_time()))
-                    || by_page,
+                moves_use_bus: superblocks.is_none()
+                    && (global
+                        || (!config.geometry.own_pins
+                            && (timing.copyback != Copyback::Die || timing.command.take_time()))
+                        || by_page),
                 moves_directly: !shape.packing.packs()
                     && !config.geometry.own_pins
                     && timing.copyback == Copyback::None
@@ -328,9 +335,10 @@ impl<P: Probe> Device<P> {
             dies: vec![Die::default(); dies],
             cache,
             placement,
+            superblocks,
             background: None,
             ops: Slab::default(),
-            lanes: by_lane.then(|| Box::new(Lanes::new(units))),
+            lanes: by_lane.then(|| Box::new(Lanes::new(units.max(dies)))),
             index: by_lane.then(|| Box::new(Index::new(dies))),
             queued_reads: Vec::new(),
             subs: Slab::default(),

@@ -211,7 +211,7 @@ impl<P: Probe> Device<P> {
 
     /// The first operation that waits for the link is due.
     pub(super) fn land(&mut self) -> Result<(), DeviceFailure> {
-        let Some(placement) = &mut self.placement else { return Ok(()) };
+        let Some(placement) = &mut self.placement else { return self.land_by_map() };
         let Some((_, op)) = placement.landing.pop_due(SimTime::NEVER) else { return Ok(()) };
         placement.waiting(op.lpn).landing -= 1;
         self.events += 1;
@@ -333,7 +333,11 @@ impl<P: Probe> Device<P> {
     /// When a write's page next leaves the link and its die must be chosen.
     #[inline]
     pub(super) fn next_landing(&self) -> SimTime {
-        self.placement.as_ref().map_or(SimTime::NEVER, |placement| placement.next_landing())
+        match (&self.placement, &self.superblocks) {
+            (None, None) => SimTime::NEVER,
+            (Some(placement), _) => placement.next_landing(),
+            (None, Some(blocks)) => blocks.next_landing(),
+        }
     }
 
     /// A die writes a page of the host to a unit: of planes with equal room the next one comes first.

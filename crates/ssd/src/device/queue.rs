@@ -168,6 +168,10 @@ impl<P: Probe> Device<P> {
             let is_partial = |page| (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
             return self.accept_anywhere(&sub, handle, (first, pages), is_partial, now);
         }
+        if self.superblocks.is_some() {
+            let is_partial = |page| (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
+            return self.accept_by_map(&sub, handle, (first, pages), is_partial, now);
+        }
         if pages == 1 {
             let place = self.rules.shape.locate(first);
             // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.

@@ -70,11 +70,15 @@ impl<P: Probe> Device<P> {
     fn is_foreseeable(&self) -> bool {
         let has_rules = self.rules.global || self.rules.background || self.lanes.is_some();
         let takes_turns = self.governor.is_some() || self.placement.is_some() || self.background.is_some();
+        let binds = self.superblocks.is_some();
         let is_free = self.window == windows::State::None && self.failed.is_none();
         let at_once = self.ingress.is_empty() && self.rules.link_latency == SimDuration::ZERO;
         // A cache says when pages are written, not their arrival.
         let at_arrival = self.cache.is_none();
-        is_free && at_once && at_arrival && !(has_rules || takes_turns || self.schedule_needs.fresh_blocks)
+        is_free
+            && at_once
+            && at_arrival
+            && !(has_rules || takes_turns || binds || self.schedule_needs.fresh_blocks)
     }
 
     /// How much room each unit has before its die may report, and when what is at the dies already may bring a report. `None`

@@ -68,6 +68,10 @@ impl<P: Probe> Device<P> {
             let lpn = page as u32;
             let die = match self.rules.shape.is_dynamic() {
                 true => self.ftl.home(lpn).map(|home| self.rules.shape.die_of(home)),
+                false if self.superblocks.is_some() => {
+                    let (_, unit, in_unit) = self.rules.shape.locate(lpn);
+                    self.die_by_map(unit, in_unit)
+                }
                 false => Some(self.rules.shape.locate(lpn).0),
             };
             // What is in the cache waits for no die.

@@ -52,6 +52,10 @@ pub(super) fn ask(
 impl<P: Probe> Device<P> {
     /// Starts a host operation that has left the queue. `false` if it took no time and is done.
     pub(super) fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
+        if self.superblocks.is_some() {
+            self.start_bound(die, handle, now);
+            return Ok(true);
+        }
         let op = self.ops[handle];
         let background = self.is_background(op.owner);
         if !background {

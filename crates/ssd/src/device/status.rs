@@ -71,7 +71,8 @@ impl<P: Probe> Device<P> {
     /// for others to make up a program with them.
     pub(super) fn waiting_or_running(&self) -> usize {
         let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
-        self.ops.live() + landing + self.not_handed_over()
+        let by_map = self.superblocks.as_ref().map_or(0, |blocks| blocks.landing());
+        self.ops.live() + landing + by_map + self.not_handed_over()
     }
 
     /// The O-SSD status at `now`; of a device that has failed, its last.
@@ -128,6 +129,7 @@ impl<P: Probe> Device<P> {
         }
         self.audit_index();
         self.audit_promises();
+        self.audit_superblocks();
         self.audit_levels();
         self.audit_cache();
         self.audit_channels();

@@ -86,8 +86,9 @@ impl<P: Probe> Device<P> {
         if self.lets_host_first(free) {
             return false;
         }
+        let has_part = self.has_part(die);
         let collection = &mut self.dies[die as usize].collection;
-        if self.interrupted && collection.wanted().is_some_and(Event::yields) {
+        if self.interrupted && collection.wanted().is_some_and(Event::yields) && !has_part {
             // An idle-time event that has yet to start is off; the device's own takes its place.
             collection.call_off();
         }

@@ -119,6 +119,10 @@ impl<P: Probe> Device<P> {
     }
 
     fn plane_of_op(&self, handle: u32) -> Option<u32> {
+        if self.superblocks.is_some() {
+            // The page may have moved since the operation was bound.
+            return None;
+        }
         self.plane_holding(self.ops[handle].unit, self.ops[handle].lpn)
     }
 

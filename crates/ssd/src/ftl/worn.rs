@@ -29,8 +29,13 @@ impl Ftl {
         let (blocks, used) = (self.shape.blocks_per_unit, config.used_erases());
         let ends_at = config.ends_at(self.shape.reserved_blocks, self.shape.may_retire);
         for (unit, state) in (0..).zip(&mut self.units).filter(|(_, state)| state.wear.is_none()) {
-            let limit = |block| config.endurance_of(seed, drive, unit, block).saturating_sub(used);
-            let limits = (0..blocks).map(limit).collect();
+            // A superblock is used no more when the first of its blocks has worn out.
+            let joined = self.shape.joined;
+            let endures = |block| {
+                let of_flash = unit * joined..(unit + 1) * joined;
+                of_flash.map(|unit| config.endurance_of(seed, drive, unit, block)).min().unwrap_or_default()
+            };
+            let limits = (0..blocks).map(|block| endures(block).saturating_sub(used)).collect();
             state.wear = Some(Box::new(UnitWear::new(limits, ends_at)));
         }
     }

@@ -242,9 +242,18 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
     }
 }
 
+/// How pages of the devices lie in programs and blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pages {
+    Single,
+    Packed,
+    InSuperblocks,
+}
+
 /// Drives one random device and compares everything it read with the oracle; returns pages moved, those moved to
 /// another unit, what there was of planes to check, and pages that were refused, after waiting and writes among them.
-fn check(seed: u64, packs: bool) -> [u64; 8] {
+fn check(seed: u64, pages: Pages) -> [u64; 8] {
+    let packs = pages == Pages::Packed;
     let mut rng = Rng::stream(seed, "content");
     // Streams of their own, so that the devices of old seeds differ in nothing else.
     let mut hurry = Rng::stream(seed, "content/deadlines");
@@ -273,6 +282,9 @@ fn check(seed: u64, packs: bool) -> [u64; 8] {
             pick(&mut Rng::stream(seed, "content/last"), &[LastProgram::Padded, LastProgram::Filled]);
     }
     crate::random::sharing(&mut config, &mut Rng::stream(seed, "content/sharing"));
+    if pages == Pages::InSuperblocks {
+        crate::random::superblocks(&mut config, &mut Rng::stream(seed, "content/superblocks"));
+    }
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.mapping_unit()));
     let flash = TaggedFlash {
@@ -394,7 +406,8 @@ fn check(seed: u64, packs: bool) -> [u64; 8] {
 
 #[test]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
-    let sum = (0..600).map(|seed| check(seed, false)).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let sum =
+        (0..600).map(|seed| check(seed, Pages::Single)).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
     let [copies, elsewhere, known, along, suspends, refused, waited, writes] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
     assert!(elsewhere > 1_500, "some of it elsewhere, not {elsewhere} pages");
@@ -405,9 +418,21 @@ fn every_read_returns_the_last_write_that_arrived_before_it() {
 /// The same where a program carries several units: none is lost, doubled or found in another's place.
 #[test]
 fn every_read_returns_the_last_write_where_programs_carry_several_units() {
-    let sum = (0..600).map(|seed| check(seed, true)).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let sum =
+        (0..600).map(|seed| check(seed, Pages::Packed)).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
     let [copies, _, known, _, suspends, refused, waited, writes] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} units");
     assert!(refused > 10_000 && waited > 500 && writes > 1_000, "refused: {refused}, {waited}, {writes}");
     assert!(known > 50_000 && suspends > 100, "planes: {known}, {suspends}");
+}
+
+/// The same where dies share their blocks. Collection is one command of each die, so no plane is told apart from its die.
+#[test]
+fn every_read_returns_the_last_write_where_dies_share_their_blocks() {
+    let all = (0..600).map(|seed| check(seed, Pages::InSuperblocks));
+    let sum = all.reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let [copies, _, _, _, suspends, refused, _, writes] = sum.expect("seeds");
+    assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
+    assert!(refused > 1_000 && writes > 100, "refused: {refused}, {writes}");
+    assert!(suspends > 10, "planes: {suspends}");
 }

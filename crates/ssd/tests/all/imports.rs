@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// Which file names which. `device` counts as one file: its files are chapters of one object, whose methods call one
 /// another wherever they stand.
-type Graph = BTreeMap<String, BTreeSet<String>>;
+pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// A source without its comments, and without its tests: they come last and may name what they like.
-fn code(source: &str) -> String {
+pub fn code(source: &str) -> String {
     let source = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     source.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
@@ -46,7 +46,7 @@ fn named(code: &str, root: &str) -> BTreeSet<String> {
     starts.flat_map(|(at, _)| heads(&code[at + root.len()..])).collect()
 }
 
-fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
+pub fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("sources can be listed") {
         let path = entry.expect("sources can be listed").path();
         if path.is_dir() {
@@ -58,7 +58,7 @@ fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
 }
 
 /// A module by the path of its file: `die/mod.rs` is `die`, and all of `device` is one.
-fn module(file: &Path) -> String {
+pub fn module(file: &Path) -> String {
     let path = file.with_extension("");
     let mut parts: Vec<_> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     if parts[0] == "device" {
@@ -99,7 +99,7 @@ fn modules_named(
 type Exports = BTreeMap<String, String>;
 
 /// Which module names which. What a folder exports belongs to the file that it comes from.
-fn modules() -> Graph {
+pub fn modules() -> Graph {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);

@@ -10,8 +10,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
-    FtlConfig, GcConfig, HOST_SHARE, LastProgram, Order, PolicyConfig, Priority, SsdConfig, Trigger,
-    WriteCacheConfig,
+    FtlConfig, GcConfig, HOST_SHARE, LastProgram, Order, PolicyConfig, Priority, SsdConfig, Superblock,
+    Trigger, WriteCacheConfig,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -62,6 +62,7 @@ pub fn array(seed: u64) -> ArrayConfig {
         config.parity_shares = shares(seed, &config);
         write_cache(seed, &mut config);
         sharing(seed, &mut config);
+        superblocks(seed, &mut config);
         let layout = config.layout();
         // Units so large that members hold only one or two make arrays without rows to speak of.
         if layout.member_bytes() >= 3 * layout.stripe_unit() && layout.logical_bytes() > 0 {
@@ -115,6 +116,32 @@ fn sharing(seed: u64, config: &mut ArrayConfig) {
             if shared.resolve().is_ok() {
                 member.ssd = shared;
             }
+        }
+    }
+}
+
+/// In a fifth of the histories without write caches, dies of a drive share their blocks, all of them or each the planes of its own.
+fn superblocks(seed: u64, config: &mut ArrayConfig) {
+    let mut rng = Rng::stream(seed, "contents/superblocks");
+    let superblock = pick(&mut rng, &[Superblock::Drive, Superblock::Drive, Superblock::Dies(1)]);
+    let schedule = pick(&mut rng, &["blocking", "after-reads", "ideal"]);
+    if rng.chance(0.8) {
+        return;
+    }
+    for SsdConfig { geometry, ftl, gc, timing, .. } in
+        config.members.iter_mut().map(|member| &mut member.ssd).filter(|ssd| ssd.write_cache.is_none())
+    {
+        (ftl.superblock, ftl.multi_plane, geometry.summary_pages) = (superblock, false, 0);
+        (ftl.allocation, ftl.allocation_unit) = (Allocation::CWDP, AllocationUnit::Die);
+        (timing.read, timing.program) = (timing.read.first().into(), timing.program.first().into());
+        (gc.destination, gc.schedule) = (Destination::Unit, schedule.into());
+        gc.concurrency = PolicyConfig::named("unlimited");
+        gc.domain = if gc.domain == Domain::Device { Domain::Device } else { Domain::Die };
+        if gc.trigger.shares_work() {
+            gc.trigger = Trigger::Foreground;
+        }
+        if gc.victim.policy == "read-match" {
+            gc.victim = "greedy".into();
         }
     }
 }
@@ -376,6 +403,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             allocation,
             mapping_unit: None,
             allocation_unit,
+            superblock: Superblock::Off,
             frontiers,
             placement: FtlConfig::by_frontiers(),
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),

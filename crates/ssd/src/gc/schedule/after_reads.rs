@@ -40,7 +40,13 @@ impl Schedule for AfterReads {
     }
 
     fn needs(&self) -> Needs {
-        Needs { queues: true, serves_head: true, gives_way: GivesWay::ToReads, ..Needs::default() }
+        Needs {
+            queues: true,
+            serves_head: true,
+            one_command: true,
+            gives_way: GivesWay::ToReads,
+            ..Needs::default()
+        }
     }
 }
 

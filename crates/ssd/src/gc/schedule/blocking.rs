@@ -28,7 +28,7 @@ impl Schedule for Blocking {
     }
 
     fn needs(&self) -> Needs {
-        Needs { serves_head: true, moves_unasked: true, ..Needs::default() }
+        Needs { serves_head: true, moves_unasked: true, one_command: true, ..Needs::default() }
     }
 }
 

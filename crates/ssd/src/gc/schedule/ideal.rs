@@ -25,7 +25,7 @@ impl Schedule for Ideal {
     }
 
     fn needs(&self) -> Needs {
-        Needs { serves_head: true, gives_way: GivesWay::Always, ..Needs::default() }
+        Needs { serves_head: true, one_command: true, gives_way: GivesWay::Always, ..Needs::default() }
     }
 }
 

@@ -58,6 +58,9 @@ pub struct Needs {
     pub steps_unmatched: bool,
     /// Where a job is under way it goes on whatever waits, with an erase or a [`Token::GcMove`], and need not be asked.
     pub moves_unasked: bool,
+    /// Where page moves take no turns on a bus, it collects a whole event, or a victim of one, in one command and nothing in
+    /// steps.
+    pub one_command: bool,
     /// Whether it takes host operations along in the commands of garbage collection.
     pub pairs: Pairs,
     /// Asked when work arrives while garbage collection runs, and may suspend it where the part can.

@@ -97,6 +97,7 @@ impl<S: Schedule + Clone> Schedule for Preemptive<S> {
             steps_alone: true,
             steps_unmatched: false,
             moves_unasked: false,
+            one_command: false,
             suspend: true,
             begins_at_soft: true,
             gives_way,

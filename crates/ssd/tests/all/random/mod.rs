@@ -5,7 +5,7 @@ use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, Lin
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, HOST_SHARE, LastProgram, Order, PolicyConfig, Priority, SsdConfig, Trigger,
+    GcConfig, HOST_SHARE, LastProgram, Order, PolicyConfig, Priority, SsdConfig, Superblock, Trigger,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -70,6 +70,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             allocation,
             mapping_unit: None,
             allocation_unit,
+            superblock: Superblock::Off,
             frontiers,
             placement: FtlConfig::by_frontiers(),
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
@@ -193,6 +194,39 @@ pub fn pack(config: &mut SsdConfig, rng: &mut Rng) {
         *reserved += pools;
         config.geometry.blocks_per_plane += 1;
     }
+}
+
+/// The device with blocks that several dies share.
+pub fn superblocks(config: &mut SsdConfig, rng: &mut Rng) {
+    let geometry = &mut config.geometry;
+    (geometry.dies_per_chip, geometry.summary_pages) = (pick(rng, &[1, 2, 3]), 0);
+    let dies = geometry.channels * geometry.chips_per_channel * geometry.dies_per_chip;
+    let divisors: Vec<Superblock> = (1..=dies).filter(|n| dies % n == 0).map(Superblock::Dies).collect();
+    config.ftl.superblock = if rng.chance(0.4) { Superblock::Drive } else { pick(rng, &divisors) };
+    (config.timing.read, config.timing.program) =
+        (config.timing.read.first().into(), config.timing.program.first().into());
+    config.ftl.multi_plane = false;
+    config.ftl.allocation_unit = AllocationUnit::Die;
+    config.ftl.allocation = Allocation::CWDP;
+    config.ftl.placement = match rng.chance(0.3) && config.gc.hard_threshold != Amount::Blocks(0) {
+        true => PolicyConfig::named("streams").with("handles", 1).with("isolation", "initial"),
+        false => FtlConfig::by_frontiers(),
+    };
+    config.gc.destination = Destination::Unit;
+    config.gc.concurrency = PolicyConfig::named("unlimited");
+    config.gc.schedule = pick(rng, &["blocking", "blocking", "after-reads", "ideal"]).into();
+    config.gc.domain = pick(rng, &[Domain::Die, Domain::Device]);
+    if config.gc.trigger.shares_work() {
+        config.gc.trigger = Trigger::Foreground;
+    }
+    if config.gc.victim.policy == "read-match" {
+        config.gc.victim = "greedy".into();
+    }
+    // Spare for more frontiers.
+    if let Amount::Blocks(reserved) = &mut config.ftl.reserved_blocks {
+        *reserved += 3;
+    }
+    config.geometry.blocks_per_plane += 3;
 }
 
 /// The schedule, with this slack in ns if it has one.

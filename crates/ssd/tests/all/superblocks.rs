@@ -1,0 +1,338 @@
+//! Do dies that share their blocks work at once, and is a superblock one block to all that chooses, counts and wears?
+//!
+//! A superblock is the block of one die that is longer by the number of its dies and planes. So the mapping state is held against
+//! that of such a die, and against the closed form of it. `content` has random devices, whose flash refuses a page that is programmed
+//! twice or out of order.
+
+use harmonia_engine::Rng;
+use harmonia_flash::{Copyback, PageTimes};
+use harmonia_ssd::gc::schedule;
+use harmonia_ssd::gc::victim::{self, NoReads};
+use harmonia_ssd::probe::{AuditProbe, NoProbe, Probe, any, probe_as};
+use harmonia_ssd::{
+    Allocation, AllocationUnit, Amount, Device, Domain, Frontiers, Ftl, Goal, PolicyConfig, Priority,
+    SsdConfig, Superblock, WearConfig, WriteCacheConfig,
+};
+use harmonia_types::{Blame, IoCause, Operation, PlaneWork, SimDuration, SimTime};
+
+use crate::bench::{Bench, LINK, one_die, read_blame, sub, write_blame};
+
+const DATA: u32 = 50;
+const BLOCKS: u32 = 64;
+
+/// So many dies of two planes that share their blocks, with so many pages in a superblock.
+fn drive(dies: u32, pages: u32) -> SsdConfig {
+    let mut config = one_die();
+    let geometry = &mut config.geometry;
+    (geometry.channels, geometry.planes_per_die) = (dies, 2);
+    geometry.blocks_per_plane = BLOCKS;
+    geometry.pages_per_block = pages / dies / 2;
+    config.ftl.reserved_blocks = Amount::Blocks(BLOCKS - DATA);
+    config.ftl.superblock = Superblock::Drive;
+    config
+}
+
+/// One die whose blocks are as long.
+fn as_long(pages: u32) -> SsdConfig {
+    let mut config = drive(1, pages);
+    (config.geometry.planes_per_die, config.geometry.pages_per_block) = (1, pages);
+    config.ftl.superblock = Superblock::Off;
+    config
+}
+
+/// Overwrites the first unit at random, so many times its pages; pages programmed in all for each of the second half of them.
+fn overwritten(config: &SsdConfig, times: u32) -> (f64, Ftl) {
+    let mut ftl = Ftl::new(config, 1, "device").expect("it works");
+    let (shape, victim) = (ftl.shape().clone(), victim::build(&config.gc.victim).expect("a policy"));
+    let mut rng = Rng::stream(7, "superblocks");
+    let goal = Goal { stop: shape.stop, min_victims: 1 };
+    let mut write = |lpn: u32| {
+        let mut unit = ftl.unit(0);
+        if unit.free() <= shape.hard {
+            unit.collect(goal, &*victim, &NoReads, SimTime::ZERO, &mut NoProbe).expect("room");
+        }
+        unit.program(lpn, IoCause::Host, None, &mut NoProbe).expect("room");
+        ftl.tally().data_programs()
+    };
+    (0..shape.unit_pages).for_each(|lpn| _ = write(lpn));
+    let half = times * shape.unit_pages / 2;
+    let mut overwrite = || (0..half).map(|_| write(rng.below(shape.unit_pages.into()) as u32)).last();
+    let before = overwrite().unwrap_or_default();
+    let after = overwrite().unwrap_or_default();
+    ftl.audit();
+    ((after - before) as f64 / f64::from(half), ftl)
+}
+
+/// Under every victim policy, and whatever the frontiers, dies that share their blocks are one die with longer blocks.
+#[test]
+fn to_the_mapping_state_a_superblock_is_a_longer_block() {
+    for entry in victim::REGISTRY.iter().filter(|entry| entry.name != "read-match") {
+        for frontiers in [Frontiers::Shared, Frontiers::Separate] {
+            let of = |mut config: SsdConfig| {
+                config.gc.victim = entry.name.into();
+                config.ftl.frontiers = frontiers;
+                let (amplification, ftl) = overwritten(&config, 4);
+                (amplification, ftl.tally(), ftl.erase_counts().to_vec())
+            };
+            let (shared, alone) = (of(drive(4, 64)), of(as_long(64)));
+            assert_eq!(shared, alone, "{} {frontiers:?}", entry.name);
+        }
+    }
+}
+
+/// Of 64 superblocks 50 have data and one is free. Pages are moved to the front of a superblock, and those of the host follow. So a
+/// page waits until as many others are written as 62 superblocks have, or half a superblock less, and is live if none of them
+/// went over it: `v = exp(-(1 - v) T / U)`, with the spare that is left beside the open superblock and the free one.
+#[test]
+fn write_amplification_is_that_of_the_spare_without_open_and_free_superblocks() {
+    let mut live = 0.5_f64;
+    for _ in 0..500 {
+        let after = |blocks: f64| (-(1.0 - live) * blocks / f64::from(DATA)).exp();
+        live = live * after(62.0) + (1.0 - live) * after(61.5);
+    }
+    let expected = 1.0 / (1.0 - live);
+    for dies in [2, 4, 8] {
+        let mut config = drive(dies, 4_096);
+        config.gc.victim = "fifo".into();
+        let (found, _) = overwritten(&config, 6);
+        assert!((found / expected - 1.0).abs() < 0.01, "{dies} dies: {found}, closed form {expected}");
+    }
+}
+
+/// Reclaim units: each stream has superblocks of its own, and the write amplification of a drive with its share of the spare.
+#[test]
+fn streams_have_superblocks_of_their_own() {
+    let pages = 128;
+    let write = |data: u32, spare: u32, placement: PolicyConfig, hard| {
+        let mut config = drive(4, pages);
+        config.geometry.blocks_per_plane = data + spare;
+        config.ftl.reserved_blocks = Amount::Blocks(spare);
+        config.gc.hard_threshold = Amount::Blocks(hard);
+        config.ftl.frontiers = Frontiers::Separate;
+        config.ftl.placement = placement;
+        let mut ftl = Ftl::new(&config, 1, "device").expect("it works");
+        let victim = victim::build(&"greedy".into()).expect("a policy");
+        let goal = Goal { stop: hard, min_victims: 1 };
+        let all = ftl.shape().unit_pages;
+        let mut rng = Rng::stream(3, "streams");
+        let put = |ftl: &mut Ftl, lpn: u32| {
+            if ftl.free_blocks(0) <= hard {
+                ftl.unit(0).collect(goal, &*victim, &NoReads, SimTime::ZERO, &mut NoProbe).expect("room");
+            }
+            let handle = 1 + u16::from(lpn >= all / 2);
+            ftl.program_with((0, lpn), handle, IoCause::Host, &mut NoProbe).expect("room");
+        };
+        (0..all).for_each(|lpn| put(&mut ftl, lpn));
+        // Where there are two streams, the second one is written three times as often.
+        let mut draw = || {
+            let half = rng.below(u64::from(all / 2)) as u32;
+            if rng.chance(0.75) { all / 2 + half } else { half }
+        };
+        (0..8 * all).for_each(|_| put(&mut ftl, draw()));
+        let (then, before) = (ftl.streams(), ftl.tally().data_programs());
+        (0..8 * all).for_each(|_| put(&mut ftl, draw()));
+        let of = |handle: usize| {
+            let (now, then) = (ftl.streams()[handle], then[handle]);
+            let written = (now.written_pages - then.written_pages) as f64;
+            1.0 + (now.moved_pages - then.moved_pages) as f64 / written
+        };
+        ftl.audit();
+        let sum = (ftl.tally().data_programs() - before) as f64 / f64::from(8 * all);
+        ([of(1), of(2)], sum)
+    };
+    let streams = PolicyConfig::named("streams").with("handles", 2).with("isolation", "persistent");
+    let (by_handle, _) = write(1_600, 400, streams, 4);
+    // Alone it is written as one stream, with half of the blocks and of the free ones.
+    let mut alone = drive(4, pages);
+    alone.geometry.blocks_per_plane = 1_000;
+    alone.ftl.reserved_blocks = Amount::Blocks(200);
+    alone.ftl.frontiers = Frontiers::Separate;
+    alone.gc.hard_threshold = Amount::Blocks(2);
+    let (alone, _) = overwritten(&alone, 16);
+    for (handle, found) in (1..).zip(by_handle) {
+        assert!((found / alone - 1.0).abs() < 0.01, "handle {handle}: {found}, alone {alone}");
+    }
+}
+
+/// Pages that are written one after the other go to one die after the other, each of which programs alone.
+#[test]
+fn a_frontier_goes_from_die_to_die() {
+    let mut bench = Bench::empty(&drive(2, 16));
+    bench.write(0, 1, 7, 1).write(0, 2, 3, 1).write(0, 3, 5, 1);
+    let program = LINK + 300 + 5_000;
+    bench.known_at(program, 1, program, write_blame());
+    bench.known_at(program + LINK, 2, program + LINK, Blame { link: 2 * LINK, ..write_blame() });
+    // The third one waits for the die of the first.
+    let waits = Blame { link: 3 * LINK, queue_host: program - 3 * LINK, ..write_blame() };
+    bench.known_at(2 * program - LINK, 3, 2 * program - LINK, waits);
+    // A read goes to the die in which its page lies, a second one to the other die at the same time.
+    let now = 4 * program;
+    bench.read(now, 4, 7, 1).read(now, 5, 3, 1);
+    bench.known_by(now + 1_300, 4, now + 1_300 + LINK, read_blame());
+    bench.known_by(now + 1_300, 5, now + 1_300 + 2 * LINK, Blame { link: 2 * LINK, ..read_blame() });
+}
+
+/// A collection of a superblock is one of all its dies, and each die has the work of its own pages.
+#[test]
+fn all_dies_of_a_superblock_collect_at_once() {
+    let mut config = drive(2, 16);
+    config.geometry.blocks_per_plane = 8;
+    config.ftl.reserved_blocks = Amount::Blocks(4);
+    let mut ftl = Ftl::new(&config, 1, "device").unwrap();
+    // Superblock 0 keeps the pages at offsets 0, 1, 2 and 4: three of die 0 and one of die 1.
+    let rest = (0..16).filter(|lpn| ![0, 1, 2, 4].contains(lpn));
+    let order: Vec<u32> = (0..64).chain(rest).chain(16..24).chain(32..38).chain(48..54).collect();
+    for lpn in order {
+        ftl.program(0, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
+    }
+    assert_eq!(ftl.free_blocks(0), 2, "six superblocks are full");
+    let mut bench = Bench::with(&config, &[]);
+    bench.device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
+    // The page after this one opens the superblock that makes the unit low; the next one makes it collect.
+    bench.write(0, 1, 0, 1);
+    let now = 100_000;
+    bench.write(now, 2, 40, 1);
+    let intervals = bench.collected();
+    assert_eq!(intervals.len(), 1, "{intervals:?}");
+    let counters = bench.device.counters();
+    assert_eq!((counters.gc_victims, counters.erases), (1, 1), "a superblock counts as one block");
+    let moved = counters.programs[IoCause::Gc as usize];
+    assert_eq!(moved, 3, "page 0 was written anew before");
+    // Two pages of die 0 and one of die 1 are read; they go to dies 1, 0 and 1. A page crosses the bus twice, for the die that
+    // programs it.
+    let [read, program, transfer, erase] = [1_000, 5_000, 600, 20_000];
+    let parts = [2 * read + program + transfer + erase, read + 2 * (program + transfer) + erase];
+    let longest = *parts.iter().max().unwrap();
+    assert_eq!(intervals[0].1 - intervals[0].0, longest);
+    assert_eq!(counters.gc_busy, SimDuration(parts.iter().sum()));
+}
+
+/// A superblock is used no more when the first of its blocks has worn out.
+#[test]
+fn a_superblock_wears_out_with_its_weakest_block() {
+    let mut config = drive(4, 64);
+    config.geometry.blocks_per_plane = 256;
+    config.ftl.reserved_blocks = Amount::Blocks(64);
+    config.gc.hard_threshold = Amount::Blocks(3);
+    let wear = WearConfig::of(12);
+    config.wear = Some(wear.clone());
+    let mut ftl = Ftl::new(&config, 1, "device").unwrap();
+    ftl.wear_out(&wear, 3, 0);
+    let (shape, victim) = (ftl.shape().clone(), victim::build(&"greedy".into()).unwrap());
+    let goal = Goal { stop: shape.stop, min_victims: 1 };
+    let mut rng = Rng::stream(1, "wear");
+    let weakest = |block| (0..8).map(|of_flash| wear.endurance_of(3, 0, of_flash, block)).min().unwrap();
+    let mut retired = 0;
+    while !ftl.is_worn_out(0) {
+        for _ in 0..100 {
+            if ftl.free_blocks(0) <= shape.hard {
+                ftl.unit(0).collect(goal, &*victim, &NoReads, SimTime::ZERO, &mut NoProbe).unwrap();
+            }
+            let lpn = rng.below(shape.unit_pages.into()) as u32;
+            ftl.program(0, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
+        }
+        let due = (0..256).filter(|&block| ftl.erase_counts()[block as usize] >= weakest(block)).count();
+        retired = ftl.worn(&wear).retired_blocks;
+        assert!(ftl.is_worn_out(0) || retired == due as u64, "{retired} retired, {due} due");
+        ftl.audit();
+    }
+    assert_eq!(retired, 32, "half of the spare");
+}
+
+/// What dies do for garbage collection.
+#[derive(Default)]
+struct Steps {
+    of_steps: u32,
+    erased: u32,
+}
+
+impl Probe for Steps {
+    fn watches_planes(&self) -> bool {
+        true
+    }
+
+    fn works(&mut self, _: SimTime, _: u32, _: Option<u32>, work: PlaneWork) {
+        let is_step =
+            matches!(work, PlaneWork::GcRead | PlaneWork::GcProgram | PlaneWork::GcMove | PlaneWork::Erase);
+        self.of_steps += u32::from(is_step);
+    }
+
+    fn erase(&mut self, _: u32, _: u32) {
+        self.erased += 1;
+    }
+}
+
+/// A schedule says that it collects in one command exactly if it does where moves take no turns on a bus; others are refused.
+#[test]
+fn schedules_that_go_step_by_step_are_refused() {
+    for entry in schedule::REGISTRY {
+        let mut config = one_die();
+        config.gc.schedule = entry.name.into();
+        let ftl = Ftl::new(&config, 1, "device").unwrap();
+        let mut device = Device::new(&config, ftl, any(Steps::default())).unwrap();
+        let mut rng = Rng::stream(1, "steps");
+        for token in 0..200 {
+            let now = SimTime(u64::from(token) * 100_000);
+            device.advance_until(now, false).unwrap();
+            device.submit(now, sub(token, Operation::Write, rng.below(16), 1)).unwrap();
+        }
+        device.advance_until(SimTime(1_000_000_000), false).unwrap();
+        let steps: &Steps = probe_as(device.probe());
+        assert!(steps.erased > 10, "{}", entry.name);
+        let one_command = schedule::build(&entry.name.into()).unwrap().needs().one_command;
+        assert_eq!(one_command, steps.of_steps == 0, "{}: {} steps", entry.name, steps.of_steps);
+        let mut config = drive(2, 16);
+        config.gc.schedule = entry.name.into();
+        assert_eq!(config.resolve().is_ok(), one_command, "{}", entry.name);
+    }
+}
+
+#[test]
+fn what_does_not_go_with_superblocks_is_refused_with_what_works() {
+    let many = drive(6, 96);
+    many.resolve().expect("it works");
+    let cases: &[(&str, &dyn Fn(&mut SsdConfig))] = &[
+        ("4 does not divide the 6 dies of a drive; 1, 2, 3, 6 work", &|c| {
+            c.ftl.superblock = Superblock::Dies(4)
+        }),
+        ("does not divide", &|c| c.ftl.superblock = Superblock::Dies(0)),
+        ("12000 pages in a superblock of 6 dies; at most 8191 are supported, so at most 4 dies work", &|c| {
+            c.geometry.pages_per_block = 1_000;
+        }),
+        ("ssd.ftl.mapping_unit = the size of a page", &|c| {
+            (c.ftl.mapping_unit, c.timing.copyback) = (Some(512), Copyback::None);
+        }),
+        ("ssd.ftl.allocation_unit = \"die\"", &|c| c.ftl.allocation_unit = AllocationUnit::Plane),
+        ("an order of four letters", &|c| c.ftl.allocation = Allocation::Dynamic),
+        ("ssd.ftl.multi_plane = false", &|c| c.ftl.multi_plane = true),
+        ("ssd.geometry.summary_pages = 0", &|c| c.geometry.summary_pages = 1),
+        ("one time for all pages", &|c| {
+            let times = [SimDuration(50), SimDuration(70)];
+            c.timing.read = PageTimes::by_type(&times).expect("two times");
+        }),
+        ("ssd.write_cache.size = \"none\"", &|c| {
+            c.write_cache = WriteCacheConfig { size: Some(1 << 20), ..WriteCacheConfig::default() };
+        }),
+        ("\"blocking\", \"after-reads\" or \"ideal\"", &|c| c.gc.schedule = "preemptive".into()),
+        ("all but \"read-match\"", &|c| c.gc.victim = "read-match".into()),
+        ("ssd.gc.domain = \"die\"", &|c| c.gc.domain = Domain::Channel),
+        ("ssd.gc.concurrency.policy = \"unlimited\"", &|c| c.gc.concurrency = PolicyConfig::named("fixed")),
+    ];
+    for (words, change) in cases {
+        let mut config = many.clone();
+        change(&mut config);
+        let why = config.resolve().expect_err(words).to_string();
+        assert!(why.starts_with("ssd.ftl.superblock: ") && why.contains(words), "{words}: {why}");
+    }
+    // What goes along.
+    for change in [
+        (&|c: &mut SsdConfig| c.ftl.superblock = Superblock::Dies(3)) as &dyn Fn(&mut SsdConfig),
+        &|c| c.ftl.priority = Priority::ReadsFirst,
+        &|c| c.gc.domain = Domain::Device,
+        &|c| c.gc.schedule = "ideal".into(),
+    ] {
+        let mut config = many.clone();
+        change(&mut config);
+        config.resolve().expect("it works");
+    }
+}
