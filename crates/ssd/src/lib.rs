@@ -28,7 +28,7 @@ mod slab;
 mod table;
 
 pub use config::{
-    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
+    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
     FtlConfig, GcConfig, HOST_SHARE, Infeasible, Priority, Scale, SsdConfig, Trigger, WriteCacheConfig,
 };
 pub use device::{

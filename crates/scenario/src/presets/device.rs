@@ -2,7 +2,7 @@
 
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
+    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
     FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, PolicyConfig, Priority, SsdConfig, Trigger,
     WriteCacheConfig,
 };
@@ -373,6 +373,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
             size: Some(12 << 20),
             power_protected: true,
             ack: SimDuration::from_us(1),
+            drain: Drain::Full,
         }),
         window: Some(200),
     },

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers,
+    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, Drain, FreeList, Frontiers,
     LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig,
     WriteCacheConfig,
 };
@@ -207,6 +207,11 @@ fn says_cache(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+/// Programs of all their planes go without saying.
+fn drains_in_part(ssd: &SsdConfig) -> bool {
+    !ssd.write_cache.drain.is_full()
+}
+
 /// A policy with its own keys.
 fn table_of(policy: &PolicyConfig) -> Shown {
     let mut table = Shown::table();
@@ -311,6 +316,9 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
          came before it is programmed" },
     at! { "ssd.write_cache.ack", write_cache.ack if says_cache, time(), PRESET,
         "from the moment at which a page has a place in the cache until the write is answered" },
+    at! { "ssd.write_cache.drain", write_cache.drain if drains_in_part,
+        choice(&[("full", Drain::Full), ("partial", Drain::Partial)]), "full",
+        "when pages leave the cache, where a program writes several planes. full: when they fill a program; partial: also when a die          idles and they fill the pages of one plane or more. Its program then writes these planes only and takes as long, and the next one          writes the others. Nothing is padded for that" },
     at! { "ssd.ftl.reserved_blocks", ftl.reserved_blocks,
         amount().saying("a share of the raw blocks (\"15%\") or a number of blocks per allocation unit"), PRESET,
         "over-provisioning, (T - U)/T of all T blocks" },
