@@ -174,6 +174,27 @@ pub struct WriteCacheConfig {
     /// What leaves it for a die that idles.
     #[serde(skip_serializing_if = "Drain::is_full")]
     pub drain: Drain,
+    /// How fast it takes writes.
+    #[serde(skip_serializing_if = "Pacing::is_off")]
+    pub pacer: Pacing,
+}
+
+/// How fast a write cache takes writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// As they come, while it has room.
+    #[default]
+    Off,
+    /// While something is to be collected, at the rate at which collection wins pages.
+    Collection,
+}
+
+impl Pacing {
+    /// Whether it takes them as they come.
+    pub fn is_off(&self) -> bool {
+        *self == Pacing::Off
+    }
 }
 
 /// When pages that wait in a write cache leave it.
@@ -203,6 +224,7 @@ impl Default for WriteCacheConfig {
             power_protected: true,
             ack: SimDuration::from_us(10),
             drain: Drain::Full,
+            pacer: Pacing::Off,
         }
     }
 }

@@ -3,7 +3,7 @@
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
-    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, PolicyConfig, Priority, SsdConfig, Trigger,
+    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, Pacing, PolicyConfig, Priority, SsdConfig, Trigger,
     WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
@@ -374,6 +374,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
             power_protected: true,
             ack: SimDuration::from_us(1),
             drain: Drain::Full,
+            pacer: Pacing::Off,
         }),
         window: Some(200),
     },

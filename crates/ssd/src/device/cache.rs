@@ -30,9 +30,9 @@ use super::owner::OwnerId;
 use super::placement::UNBOUND;
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure, SubCompletion, SubRequest};
-use crate::config::SsdConfig;
+use crate::config::{Pacing, SsdConfig};
 use crate::die::command::NO_OP;
-use crate::front::{Effect, Feeds, Holds, InLine, Program, Trimmed, Turn, Write, WriteCache, Written};
+use crate::front::{Effect, Feeds, Holds, InLine, Pacer, Program, Trimmed, Turn, Write, WriteCache, Written};
 use crate::ftl::Ftl;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
@@ -51,8 +51,13 @@ impl Cache {
         let size = config.write_cache.pages(shape.page_size)?;
         let lists =
             if shape.packing.packs() { lists_of_units(shape, ftl) } else { lists_of_dies(config, shape) };
+        let mut pages = WriteCache::new(size, shape.page_size, lists.into_iter());
+        pages.pacer = match config.write_cache.pacer {
+            Pacing::Off => None,
+            Pacing::Collection => Some(pacer(config, shape)),
+        };
         Some(Cache {
-            pages: WriteCache::new(size, shape.page_size, lists.into_iter()),
+            pages,
             ack: config.write_cache.ack,
             power_protected: config.write_cache.power_protected,
         })
@@ -67,6 +72,14 @@ impl Cache {
     pub fn forget_all(&mut self) {
         self.pages.forget_all();
     }
+}
+
+/// A die programs what a program carries at once, and a page of the flash passes at once.
+fn pacer(config: &SsdConfig, shape: &Shape) -> Pacer {
+    let slots = u64::from(shape.packing.slots_per_program());
+    let program = config.timing.program.mean() + config.timing.command.program;
+    let one = SimDuration(program.0 / slots) + config.unit_transfer();
+    Pacer::new(shape.dies, one, shape.packing.slots_per_page())
 }
 
 /// Where pages are programmed one by one: a list for each die, or one where any die may take them. A die is given as many pages at a time
@@ -175,6 +188,9 @@ impl<P: Probe> Device<P> {
 
     /// Carries out what happens in the cache at `now`.
     pub(super) fn pump(&mut self, now: SimTime) -> Result<(), DeviceFailure> {
+        if let Some(pacer) = self.cache.as_mut().and_then(|cache| cache.pages.pacer.as_mut()) {
+            pacer.is_due(self.dies.iter().any(|die| die.collection.has_turn()));
+        }
         loop {
             let Some(effect) = self.cache.as_mut().and_then(|cache| cache.pages.next(now)) else {
                 if self.rules.drains_in_part
@@ -348,6 +364,24 @@ impl<P: Probe> Device<P> {
             cache.pages.end_program(list);
         }
         Ok(())
+    }
+
+    /// A die has collected so many victims, of which it moved so many pages, in so much time.
+    #[inline]
+    pub(super) fn note_won(&mut self, victims: u32, moved: u32, worked: SimDuration) {
+        if let Some(pacer) = self.cache.as_mut().and_then(|cache| cache.pages.pacer.as_mut()) {
+            let won = (victims * self.rules.shape.data_pages).saturating_sub(moved);
+            pacer.note_victims(victims, worked, won);
+        }
+    }
+
+    /// The same of a victim that was collected step by step, as long as that takes without waiting.
+    #[inline]
+    pub(super) fn note_won_by_steps(&mut self, moved: u32) {
+        if self.cache.as_ref().is_some_and(|cache| cache.pages.pacer.is_some()) {
+            let worked = self.rules.victim_moves_time(true, moved) + self.rules.timing.erase;
+            self.note_won(1, moved.next_multiple_of(self.rules.shape.packing.slots_per_program()), worked);
+        }
     }
 
     /// Where so many pages of a list are to go, if the device chooses that for all of them.

@@ -38,6 +38,8 @@
 //! once; the slot is held until the die has unmapped what it has of the page. Reads and trims of a page with a write in line
 //! stand in line themselves, so that operations on one page keep their order.
 //!
+//! A [pacer](pacer) may keep the first write in line although a slot is free.
+//!
 //! With stored power (`power_protected`) what is in a slot is durable, and a flush has nothing to wait for. Without it a flush waits for the
 //! programs of all that came before it.
 //!
@@ -46,8 +48,9 @@
 //!
 //! Source: measured drives for data centres, which below saturation answer a write of 4 KiB within a few microseconds of the median at p99, and
 //! a model fitted to them, in which the answer comes a constant time after the admission and whole programs leave the cache, or parts of
-//! them when a die is idle. Not modelled: a share of the cache kept for reads, pacing of writes before it is full, writes that are to be on flash before they are answered (FUA): no request says that.
+//! them when a die is idle. Not modelled: a share of the cache kept for reads, writes that are to be on flash before they are answered (FUA): no request says that.
 
+mod pacer;
 mod written;
 
 use std::collections::VecDeque;
@@ -58,6 +61,7 @@ use rustc_hash::FxBuildHasher;
 
 use harmonia_types::{IoCause, SimDuration, SimTime, WriteCacheCounters};
 
+pub(crate) use pacer::Pacer;
 pub(crate) use written::Written;
 
 const NONE: u32 = u32::MAX;
@@ -287,6 +291,8 @@ pub(crate) struct WriteCache {
     /// Lists that may have a page to hand over.
     due: VecDeque<u32>,
     flushes: VecDeque<Flush>,
+    /// Admits writes one by one while the drive collects.
+    pub pacer: Option<Pacer>,
     /// Writes so far, and those of them that are in line.
     writes: u64,
     writes_in_line: u32,
@@ -314,6 +320,7 @@ impl WriteCache {
             lists: lists.map(List::new).collect(),
             due: VecDeque::new(),
             flushes: VecDeque::new(),
+            pacer: None,
             writes: 0,
             writes_in_line: 0,
             waiting: 0,
@@ -380,6 +387,9 @@ impl WriteCache {
             return Some(Effect::HandOver(self.begin_program(longest as u32, pages)));
         }
         let head = self.line.front().filter(|head| head.ready <= now && self.has_room(head))?;
+        if self.is_paced(head) > now {
+            return None;
+        }
         let (lpn, turn) = (head.lpn, head.turn);
         let head = self.line.pop_front()?;
         self.known(lpn).in_line -= 1;
@@ -397,7 +407,18 @@ impl WriteCache {
     /// When the line goes on by itself.
     pub fn next_time(&self) -> SimTime {
         let head = self.line.front().filter(|head| self.has_room(head) || self.is_stuck());
-        head.map_or(SimTime::NEVER, |head| head.ready)
+        head.map_or(SimTime::NEVER, |head| head.ready.max(self.is_paced(head)))
+    }
+
+    /// Until when the pacer keeps what stands in line, if it is a write that takes a slot.
+    #[inline]
+    fn is_paced(&self, head: &InLine) -> SimTime {
+        match &self.pacer {
+            Some(pacer) if matches!(head.turn, Turn::Write(_)) && self.waits(head.lpn).is_none() => {
+                pacer.admits_at()
+            }
+            _ => SimTime::ZERO,
+        }
     }
 
     /// Whether everything that it holds waits, so that no slot becomes free by itself.
@@ -481,7 +502,12 @@ impl WriteCache {
                 self.is_done(number);
                 (slot, SimDuration::ZERO)
             }
-            None => self.take_slot(&page, write, number),
+            None => {
+                if let Some(pacer) = &mut self.pacer {
+                    pacer.admit(now);
+                }
+                self.take_slot(&page, write, number)
+            }
         };
         let collected = collected.min(waited);
         if waited > SimDuration::ZERO {
@@ -729,7 +755,10 @@ impl WriteCache {
 
     /// Since when the line waits for a slot at `now`, if it does.
     pub fn waits_since(&self, now: SimTime) -> Option<SimTime> {
-        self.line.front().map(|head| head.ready).filter(|&ready| ready < now)
+        let head = self.line.front().filter(|head| head.ready < now)?;
+        // Where writes are paced the first one may wait for its turn instead.
+        let has_slot = self.pacer.is_some() && self.has_room(head);
+        (!has_slot).then_some(head.ready)
     }
 
     /// Whether pages have come back and have not gone again.
@@ -774,8 +803,9 @@ impl WriteCache {
     pub fn forget_all(&mut self) {
         let counters = self.counters;
         let lists = self.lists.iter().map(|list| list.feeds).collect::<Vec<_>>();
+        let pacer = self.pacer;
         *self = WriteCache::new(self.size, self.page_size, lists.into_iter());
-        self.counters = counters;
+        (self.counters, self.pacer) = (counters, pacer);
     }
 
     /// Checks that every page is where it should be, once.

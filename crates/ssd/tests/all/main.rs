@@ -27,6 +27,7 @@ mod multi_plane;
 mod overload;
 mod page_types;
 mod pairing;
+mod pacing;
 mod placement;
 mod power;
 mod preemption;
