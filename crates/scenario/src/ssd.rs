@@ -479,6 +479,7 @@ fn rivals(key: &str) -> &'static [&'static str] {
         "ssd.geometry.program_pages" => {
             &["ssd.write_cache.size", "ssd.geometry.pages_per_block", "ssd.geometry.summary_pages"]
         }
+        "ssd.write_cache.drain" => &["ssd.geometry.program_planes"],
         "ssd.write_cache.size" => &[
             "ssd.ftl.mapping_unit",
             "ssd.geometry.program_planes",

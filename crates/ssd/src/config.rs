@@ -176,12 +176,61 @@ pub struct WriteCacheConfig {
     pub power_protected: bool,
     /// From the moment at which the cache takes a page until the host hears of it.
     pub ack: SimDuration,
+    /// What leaves it for a die that idles.
+    #[serde(skip_serializing_if = "Drain::is_full")]
+    pub drain: Drain,
+    /// How fast it takes writes.
+    #[serde(skip_serializing_if = "Pacing::is_off")]
+    pub pacer: Pacing,
+}
+
+/// How fast a write cache takes writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// As they come, while it has room.
+    #[default]
+    Off,
+    /// While something is to be collected, at the rate at which collection wins pages.
+    Collection,
+}
+
+impl Pacing {
+    /// Whether it takes them as they come.
+    pub fn is_off(&self) -> bool {
+        *self == Pacing::Off
+    }
+}
+
+/// When pages that wait in a write cache leave it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drain {
+    /// When they fill a program of all its planes.
+    #[default]
+    Full,
+    /// Also when a die idles and they fill the pages of one plane or more: its program writes these planes, and the rest of the same place is
+    /// left for the next one.
+    Partial,
+}
+
+impl Drain {
+    /// Whether whole programs leave the cache only.
+    pub fn is_full(&self) -> bool {
+        *self == Drain::Full
+    }
 }
 
 /// None; the rest is that of a drive for data centres.
 impl Default for WriteCacheConfig {
     fn default() -> Self {
-        WriteCacheConfig { size: None, power_protected: true, ack: SimDuration::from_us(10) }
+        WriteCacheConfig {
+            size: None,
+            power_protected: true,
+            ack: SimDuration::from_us(10),
+            drain: Drain::Full,
+            pacer: Pacing::Off,
+        }
     }
 }
 
@@ -600,6 +649,16 @@ impl SsdConfig {
             return fail(PAGES, &why);
         }
         let packing = Packing::new(g.page_size / unit, g.program_planes, g.program_pages);
+        let packing = match self.write_cache.drain {
+            Drain::Full => packing,
+            Drain::Partial if g.program_planes == 1 => {
+                return fail(
+                    "ssd.write_cache.drain",
+                    "`partial` writes some of the planes of a program, which needs ssd.geometry.program_planes above 1",
+                );
+            }
+            Drain::Partial => packing.in_parts(),
+        };
         if !packing.packs() {
             return Ok(packing);
         }

@@ -28,8 +28,8 @@ mod slab;
 mod table;
 
 pub use config::{
-    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    FtlConfig, GcConfig, HOST_SHARE, Infeasible, LastProgram, Priority, Scale, SsdConfig, Superblock,
+    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
+    FtlConfig, GcConfig, HOST_SHARE, Infeasible, LastProgram, Pacing, Priority, Scale, SsdConfig, Superblock,
     Trigger, WriteCacheConfig,
 };
 pub use device::{

@@ -15,6 +15,9 @@ use crate::order::Odometer;
 /// Planes that one program writes count as one plane: a block has the slots of all of them, and is erased as one. Pages of a
 /// program go from plane to plane, and then to the next type.
 ///
+/// Where a program may write some of its planes only, the pages of a program go from type to type, and then to the next plane. So what each
+/// plane has of a program, its *part*, is slots that follow one another. Otherwise a program has one part.
+///
 /// Where a program carries one slot (`1:1:1`), slot, page and program are one, and nothing is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packing {
@@ -22,6 +25,7 @@ pub struct Packing {
     planes: u32,
     shot: u32,
     slots_per_program: u32,
+    slots_per_part: u32,
 }
 
 /// A page of a block that is read at once, counted in the order in which pages are programmed. Slots are counted by plain
@@ -42,7 +46,12 @@ impl Packing {
     /// So many slots in a page, and in a program a page of each of so many planes and types.
     pub(crate) fn new(slots_per_page: u32, planes: u32, shot: u32) -> Packing {
         let slots_per_program = slots_per_page.saturating_mul(planes).saturating_mul(shot);
-        Packing { slots_per_page, planes, shot, slots_per_program }
+        Packing { slots_per_page, planes, shot, slots_per_program, slots_per_part: slots_per_program }
+    }
+
+    /// The same where a program may write some of its planes only.
+    pub(crate) fn in_parts(self) -> Packing {
+        Packing { slots_per_part: self.slots_per_program / self.planes, ..self }
     }
 
     /// Whether a program carries several slots.
@@ -60,6 +69,18 @@ impl Packing {
     #[inline]
     pub fn slots_per_program(&self) -> u32 {
         self.slots_per_program
+    }
+
+    /// Slots of the least that one program writes.
+    #[inline]
+    pub fn slots_per_part(&self) -> u32 {
+        self.slots_per_part
+    }
+
+    /// Of so many slots that wait for a program with this `room`, those that whole parts of it take.
+    pub(crate) fn in_whole_parts(&self, waiting: u32, room: u32) -> u32 {
+        let lacking = room.saturating_sub(waiting);
+        room.saturating_sub(lacking.next_multiple_of(self.slots_per_part))
     }
 
     /// Slots of so many pages of each of the planes that are programmed together.
@@ -83,10 +104,17 @@ impl Packing {
         self.slots_per_program - slot % self.slots_per_program
     }
 
+    /// Slots that are left of a part of a program from this slot on.
+    #[inline]
+    pub(crate) fn left_of_part(&self, slot: u32) -> u32 {
+        self.slots_per_part - slot % self.slots_per_part
+    }
+
     /// What a page has its time by.
     #[inline]
     pub(crate) fn kind_of(&self, page: FlashPageOfBlock) -> PageKind {
-        let row = if self.planes == 1 { page.0 } else { page.0 / self.planes };
+        let is_by_plane = self.slots_per_part < self.slots_per_program && self.shot > 1;
+        let row = if self.planes == 1 || is_by_plane { page.0 } else { page.0 / self.planes };
         if self.shot == 1 { PageKind::Offset(row) } else { PageKind::Type(row % self.shot) }
     }
 

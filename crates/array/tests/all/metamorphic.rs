@@ -46,6 +46,7 @@ fn write_cache(rng: &Rng) -> WriteCacheConfig {
         size: pages.map(|pages: u64| pages * PAGE),
         ack: SimDuration(pick(&mut rng, &[0, 9_000])),
         power_protected: rng.chance(0.5),
+        ..WriteCacheConfig::default()
     }
 }
 

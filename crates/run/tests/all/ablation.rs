@@ -78,6 +78,13 @@ fn what_each_part_of_a_drive_is_for() {
     let fast = figures("50,000 writes/s", &[FAST]);
     let small = figures("  with a cache of 200 units", &[FAST, "ssd.write_cache.size=800KiB"]);
     assert!(small.write_p99 > 100 * fast.write_p99, "bursts of writes find no room");
+    let calm = ["workload.stream.writes.arrival.rate=30000", "workload.stream.reads.arrival.rate=5000"];
+    let whole = figures("30,000 writes/s and 5,000 reads/s", &calm);
+    let parts = figures(
+        "  with programs of part of the planes",
+        &[&calm[..], &["ssd.write_cache.drain=partial"]].concat(),
+    );
+    assert!(5 * parts.read_p50 > 7 * whole.read_p50, "half of the reads meet a program");
     let saturated = ["workload.stream.writes.arrival.rate=80000", "workload.stream.reads.arrival.rate=10000"];
     let full = figures("80,000 writes/s and 10,000 reads/s", &saturated);
     let beside = figures(

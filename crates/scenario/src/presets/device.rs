@@ -2,9 +2,9 @@
 
 use harmonia_flash::presets::{self as hardware, Provenance};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, LastProgram, PolicyConfig, Priority, SsdConfig,
-    Superblock, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
+    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, LastProgram, Pacing, PolicyConfig, Priority,
+    SsdConfig, Superblock, Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -373,6 +373,8 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
             size: Some(12 << 20),
             power_protected: true,
             ack: SimDuration::from_us(1),
+            drain: Drain::Full,
+            pacer: Pacing::Off,
         }),
         window: Some(200),
     },

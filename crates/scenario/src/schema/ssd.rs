@@ -4,9 +4,9 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers, LastProgram,
-    LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Superblock, Trigger, WearConfig,
-    WriteCacheConfig,
+    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, Drain, FreeList, Frontiers,
+    LastProgram, LevelingConfig, Order, Pacing, PolicyConfig, Priority, Rating, Scale, SsdConfig, Superblock,
+    Trigger, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
 
@@ -235,6 +235,25 @@ fn says_cache(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+/// Programs of all their planes go without saying.
+fn drains_in_part(ssd: &SsdConfig) -> bool {
+    !ssd.write_cache.drain.is_full()
+}
+
+/// That nothing is paced goes without saying.
+fn paces(ssd: &SsdConfig) -> bool {
+    !ssd.write_cache.pacer.is_off()
+}
+
+/// Nothing but a cache takes writes before they are programmed.
+fn needs_cache(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if ssd.write_cache.is_none() {
+        let problem = "only a write cache can be paced";
+        return Err(field.fault_allowing(problem, "no `pacer`, or a `size` of ssd.write_cache"));
+    }
+    Ok(())
+}
+
 /// A policy with its own keys.
 fn table_of(policy: &PolicyConfig) -> Shown {
     let mut table = Shown::table();
@@ -339,6 +358,12 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
          came before it is programmed" },
     at! { "ssd.write_cache.ack", write_cache.ack if says_cache, time(), PRESET,
         "from the moment at which a page has a place in the cache until the write is answered" },
+    at! { "ssd.write_cache.drain", write_cache.drain if drains_in_part,
+        choice(&[("full", Drain::Full), ("partial", Drain::Partial)]), "full",
+        "when pages leave the cache, where a program writes several planes. full: when they fill a program; partial: also when a die          idles and they fill the pages of one plane or more. Its program then writes these planes only and takes as long, and the next one          writes the others. Nothing is padded for that" },
+    at! { "ssd.write_cache.pacer", write_cache.pacer if paces, needs needs_cache,
+        choice(&[("off", Pacing::Off), ("collection", Pacing::Collection)]), "off",
+        "how fast the cache takes writes. off: as they come, while it has room; collection: while something is to be collected, at the rate          at which collection wins pages, so that waits grow towards saturation" },
     at! { "ssd.ftl.reserved_blocks", ftl.reserved_blocks,
         amount().saying("a share of the raw blocks (\"15%\") or a number of blocks per allocation unit"), PRESET,
         "over-provisioning, (T - U)/T of all T blocks" },

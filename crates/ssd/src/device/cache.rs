@@ -30,8 +30,9 @@ use super::owner::OwnerId;
 use super::placement::UNBOUND;
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure, SubCompletion, SubRequest};
-use crate::config::SsdConfig;
-use crate::front::{Effect, Feeds, Holds, InLine, Program, Trimmed, Turn, Write, WriteCache, Written};
+use crate::config::{Pacing, SsdConfig};
+use crate::die::command::NO_OP;
+use crate::front::{Effect, Feeds, Holds, InLine, Pacer, Program, Trimmed, Turn, Write, WriteCache, Written};
 use crate::ftl::Ftl;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
@@ -50,8 +51,13 @@ impl Cache {
         let size = config.write_cache.pages(shape.page_size)?;
         let lists =
             if shape.packing.packs() { lists_of_units(shape, ftl) } else { lists_of_dies(config, shape) };
+        let mut pages = WriteCache::new(size, shape.page_size, lists.into_iter());
+        pages.pacer = match config.write_cache.pacer {
+            Pacing::Off => None,
+            Pacing::Collection => Some(pacer(config, shape)),
+        };
         Some(Cache {
-            pages: WriteCache::new(size, shape.page_size, lists.into_iter()),
+            pages,
             ack: config.write_cache.ack,
             power_protected: config.write_cache.power_protected,
         })
@@ -68,11 +74,19 @@ impl Cache {
     }
 }
 
+/// A die programs what a program carries at once, and a page of the flash passes at once.
+fn pacer(config: &SsdConfig, shape: &Shape) -> Pacer {
+    let slots = u64::from(shape.packing.slots_per_program());
+    let program = config.timing.program.mean() + config.timing.command.program;
+    let one = SimDuration(program.0 / slots) + config.unit_transfer();
+    Pacer::new(shape.dies, one, shape.packing.slots_per_page())
+}
+
 /// Where pages are programmed one by one: a list for each die, or one where any die may take them. A die is given as many pages at a time
 /// as one of its commands programs.
 fn lists_of_dies(config: &SsdConfig, shape: &Shape) -> Vec<Feeds> {
     let at_once = if config.ftl.multi_plane { config.geometry.planes_per_die } else { 1 };
-    let feeds = |most| Feeds { most, program: 1, first: 1 };
+    let feeds = |most| Feeds { most, program: 1, part: 1, first: 1, is_alone: true };
     if shape.names_die {
         vec![feeds(at_once); shape.dies as usize]
     } else {
@@ -83,11 +97,13 @@ fn lists_of_dies(config: &SsdConfig, shape: &Shape) -> Vec<Feeds> {
 /// Where a program carries several pages: a list for each frontier of each allocation unit, behind one for all where the device chooses.
 fn lists_of_units(shape: &Shape, ftl: &Ftl) -> Vec<Feeds> {
     let program = shape.packing.slots_per_program();
-    let any = Feeds { most: program * shape.dies, program, first: program };
+    let part = shape.packing.slots_per_part();
+    let is_alone = !shape.is_dynamic();
+    let any = Feeds { most: program * shape.dies, program, part, first: program, is_alone };
     let frontiers = ftl.host_frontiers();
     let of_unit = |list: u32| {
         let first = ftl.room_for_host(list / frontiers, (list % frontiers) as u8);
-        Feeds { most: program, program, first }
+        Feeds { most: program, program, part, first, is_alone }
     };
     let of_units = (0..shape.units() * frontiers).map(of_unit);
     shape.is_dynamic().then_some(any).into_iter().chain(of_units).collect()
@@ -172,7 +188,19 @@ impl<P: Probe> Device<P> {
 
     /// Carries out what happens in the cache at `now`.
     pub(super) fn pump(&mut self, now: SimTime) -> Result<(), DeviceFailure> {
-        while let Some(effect) = self.cache.as_mut().and_then(|cache| cache.pages.next(now)) {
+        if let Some(pacer) = self.cache.as_mut().and_then(|cache| cache.pages.pacer.as_mut()) {
+            pacer.is_due(self.dies.iter().any(|die| die.collection.has_turn()));
+        }
+        loop {
+            let Some(effect) = self.cache.as_mut().and_then(|cache| cache.pages.next(now)) else {
+                if self.rules.drains_in_part
+                    && let Some((program, unit)) = self.part_for_idle_die()
+                {
+                    self.write_program(program, None, unit, now)?;
+                    continue;
+                }
+                break;
+            };
             match effect {
                 Effect::Admitted { page, write, slot, absorbs, collected } => {
                     let origin = Origin { token: write.token, page: page.page };
@@ -181,7 +209,10 @@ impl<P: Probe> Device<P> {
                     self.acknowledge(&page, slot, collected, now);
                 }
                 Effect::Turn(what) => self.take_turn(&what, now)?,
-                Effect::HandOver(program) => self.write_program(program, None, now)?,
+                Effect::HandOver(program) => {
+                    let unit = self.unit_for(program.list, program.pages);
+                    self.write_program(program, None, unit, now)?;
+                }
                 Effect::Flushed(flush) => {
                     let waited = (now - flush.since).0;
                     let link = (flush.since - flush.issued).0;
@@ -245,7 +276,8 @@ impl<P: Probe> Device<P> {
                 return Ok(());
             }
             if let Some(with) = cache.pages.hand_over_now(slot) {
-                self.write_program(with, Some(slot), now)?;
+                let unit = self.unit_for(with.list, with.pages + 1);
+                self.write_program(with, Some(slot), unit, now)?;
             }
         }
         self.pass_on(what, kind, fast_fail, now)
@@ -308,30 +340,98 @@ impl<P: Probe> Device<P> {
         &mut self,
         Program { list, pages }: Program,
         first: Option<u32>,
+        unit: u32,
         now: SimTime,
     ) -> Result<(), DeviceFailure> {
         let all = pages + u32::from(first.is_some());
-        let (mut unit, mut left) = (UNBOUND, all);
-        if self.rules.shape.is_dynamic() && self.rules.shape.packing.packs() {
-            unit = if list > 0 { list - 1 } else { self.soonest_with_room(all).unwrap_or(UNBOUND) };
-            if unit != UNBOUND {
-                left = all.min(self.ftl.room_for_host(unit, 0));
-            }
-        }
+        let takes = if unit == UNBOUND { all } else { all.min(self.ftl.room_for_host(unit, 0)) };
+        let mut oldest = first;
         if let Some(slot) = first {
             self.write_out(slot, unit, now)?;
-            left -= 1;
         }
-        for _ in 0..left {
+        for _ in u32::from(first.is_some())..takes {
             let Some(slot) = self.cache.as_mut().and_then(|cache| cache.pages.take_first(list)) else {
                 break;
             };
+            oldest = oldest.or(Some(slot));
             self.write_out(slot, unit, now)?;
         }
         if let Some(cache) = &mut self.cache {
+            let program = self.rules.shape.packing.slots_per_program();
+            if let Some(slot) = oldest.filter(|_| self.rules.drains_in_part && takes < program) {
+                cache.pages.lacks(slot, program - takes);
+            }
             cache.pages.end_program(list);
         }
         Ok(())
+    }
+
+    /// A die has collected so many victims, of which it moved so many pages, in so much time.
+    #[inline]
+    pub(super) fn note_won(&mut self, victims: u32, moved: u32, worked: SimDuration) {
+        if let Some(pacer) = self.cache.as_mut().and_then(|cache| cache.pages.pacer.as_mut()) {
+            let won = (victims * self.rules.shape.data_pages).saturating_sub(moved);
+            pacer.note_victims(victims, worked, won);
+        }
+    }
+
+    /// The same of a victim that was collected step by step, as long as that takes without waiting.
+    #[inline]
+    pub(super) fn note_won_by_steps(&mut self, moved: u32) {
+        if self.cache.as_ref().is_some_and(|cache| cache.pages.pacer.is_some()) {
+            let worked = self.rules.victim_moves_time(true, moved) + self.rules.timing.erase;
+            self.note_won(1, moved.next_multiple_of(self.rules.shape.packing.slots_per_program()), worked);
+        }
+    }
+
+    /// Where so many pages of a list are to go, if the device chooses that for all of them.
+    fn unit_for(&mut self, list: u32, pages: u32) -> u32 {
+        match list {
+            _ if !self.rules.shape.is_dynamic() || !self.rules.shape.packing.packs() => UNBOUND,
+            0 => self.soonest_with_room(pages).unwrap_or(UNBOUND),
+            _ => list - 1,
+        }
+    }
+
+    /// Less than a whole program for a die that idles, and the unit that the device chooses for it.
+    #[cold]
+    fn part_for_idle_die(&mut self) -> Option<(Program, u32)> {
+        let shape = &self.rules.shape;
+        let (is_dynamic, frontiers) = (shape.is_dynamic(), self.ftl.host_frontiers());
+        let idles = |unit: u32| self.has_nothing_to_do(self.rules.shape.die_of(unit));
+        let lists = self.cache.iter().flat_map(|cache| cache.pages.lists_with_parts());
+        let program = shape.packing.slots_per_program();
+        let found = lists.filter_map(|(list, waiting)| {
+            let (unit, frontier) = match list {
+                0 if is_dynamic => match self.next_idle_unit(program, idles) {
+                    Some(unit) => (unit, 0),
+                    // No unit that idles has room for another's pages. Each page goes where it may.
+                    None if self.cache.as_ref().is_some_and(|cache| !cache.pages.is_away(0))
+                        && (0..shape.units()).any(idles) =>
+                    {
+                        return Some((list, UNBOUND, shape.packing.slots_per_part(), program));
+                    }
+                    None => return None,
+                },
+                _ if is_dynamic => (list - 1, 0),
+                _ => (list / frontiers, (list % frontiers) as u8),
+            };
+            let room = self.ftl.room_for_host(unit, frontier);
+            let pages = shape.packing.in_whole_parts(waiting, room);
+            (pages > 0 && idles(unit)).then_some((list, unit, pages, room))
+        });
+        let (list, unit, pages, room) = { found }.next()?;
+        if list == 0 && is_dynamic && unit != UNBOUND {
+            self.is_chosen(unit);
+        }
+        let program = self.cache.as_mut()?.pages.begin_part(list, pages, room);
+        Some((program, if is_dynamic { unit } else { UNBOUND }))
+    }
+
+    /// Whether a die runs nothing, nothing of the host waits for it, and it has nothing to collect.
+    fn has_nothing_to_do(&self, die: u32) -> bool {
+        let slot = &self.dies[die as usize];
+        slot.is_idle() && slot.head == NO_OP && slot.paused.is_none() && !slot.collection.has_turn()
     }
 
     /// A page leaves the cache for its die, and keeps its slot until it is on flash. `unit`: where it goes if the device chooses, and has

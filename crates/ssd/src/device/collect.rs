@@ -39,6 +39,7 @@ impl<P: Probe> Device<P> {
             Pace::Timed => self.event_time(&sum),
             Pace::Instant => SimDuration::ZERO,
         };
+        self.note_won(sum.victims, sum.moves + sum.padded, time);
         let (course, until) = (Course::from(now), now + time);
         self.dies[die as usize].collection.begin_command(Atomic {
             event,
@@ -72,6 +73,7 @@ impl<P: Probe> Device<P> {
             return Ok(false);
         }
         let time = self.event_time(&sum);
+        self.note_won(sum.victims, sum.moves + sum.padded, time);
         self.dies[die as usize].collection.go_on(event, sum.victims, now + time);
         self.dies[die as usize].begin(Activity::Event, now).then(Step::Array(time));
         self.start(die, now);

@@ -142,6 +142,10 @@ impl<P: Probe> Device<P> {
                 if self.waits_for_page(die) {
                     self.hold(die, now);
                 }
+                if self.rules.drains_in_part {
+                    // It may have just ended a collection, after what the cache was asked for.
+                    self.pump(now)?;
+                }
             }
             Decision::Wait(until) => self.wakes.set(die as usize, until),
             Decision::Single(Token::Host(HostToken(op))) => {

@@ -322,6 +322,7 @@ impl<P: Probe> Device<P> {
                     Pairs::Always => true,
                 },
                 suspends,
+                drains_in_part: has_cache && !config.write_cache.drain.is_full(),
                 deadlines: needs.deadlines.is_some(),
                 slack: needs.deadlines.unwrap_or_default(),
                 page_size: Divisor::new(shape.page_size.into()),

@@ -390,6 +390,25 @@ impl<P: Probe> Device<P> {
         Some(shape.unit_at(position))
     }
 
+    /// The next unit in turn that can hold so many more live pages, among those that idle.
+    pub(super) fn next_idle_unit(&self, pages: u32, idles: impl Fn(u32) -> bool) -> Option<u32> {
+        let (shape, placement) = (&self.rules.shape, self.placement.as_deref()?);
+        let most = shape.most_live.unwrap_or(0);
+        let has_room =
+            |unit: u32| self.ftl.live_pages(unit) + placement.promised[unit as usize] + pages <= most;
+        let in_turn = (0..shape.units()).map(|step| shape.unit_at((placement.next + step) % shape.units()));
+        in_turn.filter(|&unit| idles(unit)).find(|&unit| has_room(unit))
+    }
+
+    /// The turn of a unit is over.
+    pub(super) fn is_chosen(&mut self, unit: u32) {
+        let shape = &self.rules.shape;
+        let position = (0..shape.units()).find(|&position| shape.unit_at(position) == unit);
+        if let Some((placement, position)) = self.placement.as_mut().zip(position) {
+            placement.next = (position + 1) % shape.units();
+        }
+    }
+
     /// The pages of a sub-request, where any die may take them.
     pub(super) fn accept_anywhere(
         &mut self,

@@ -60,6 +60,8 @@ pub(super) struct Rules {
     pub set_aside: usize,
     /// What runs may be suspended when something arrives.
     pub suspends: bool,
+    /// A die that idles may be given less than a whole program.
+    pub drains_in_part: bool,
     /// The schedule looks at deadlines.
     pub deadlines: bool,
     /// From arrival to the deadline of an operation whose request has none.

@@ -174,6 +174,7 @@ impl<P: Probe> Device<P> {
             if self.ftl.unit(unit).erase(victim.block, &mut self.probe) == Erased::Retired {
                 self.note_retired(unit, now);
             }
+            self.note_won_by_steps(victim.moved);
         }
     }
 

@@ -9,7 +9,8 @@
 //!
 //! What the rest of the device calls a page is a mapping unit here, and [`Packing`](crate::shape::Packing) says which of them
 //! lie in one page of the flash and in one program. A program holds data of the host or of collection, not both. It is never
-//! filled later: what it lacks when it begins is padding, which counts as programmed and not as written.
+//! filled later: what it lacks when it begins is padding, which counts as programmed and not as written. Where the cache drains in part, a
+//! program of the host writes as few planes as carry its pages, and the next program of this frontier writes the rest of the same place.
 //!
 //! * A program of the host takes along the writes that are ready for the same allocation unit, in their order, until it is full.
 //!   Operations on one page keep their order. Where some of them write part of a unit, the rest of each is read first, as a command by
@@ -19,8 +20,8 @@
 //! * What the last program of a victim lacks is padding, or live units of the closed block that has the fewest: it is likely to be
 //!   the next victim, and its units would move then. It stays closed, and loses only what such programs took.
 //!
-//! Not modelled: reads of several units of one page that share its array read; reads of several planes at once; programs of
-//! part of the planes.
+//! Not modelled: reads of several units of one page that share its array read; reads of several planes at once; planes of a die that
+//! program at different moments.
 
 use harmonia_types::{IoCause, SimDuration, SimTime};
 
@@ -102,7 +103,7 @@ impl<P: Probe> Device<P> {
             let is_full = self.dies[die as usize].parts.len() == room;
             next = if is_full { None } else { self.next_write(unit, to, now) };
         }
-        let padded = self.ftl.pad(unit, to.frontier.into(), cause);
+        let padded = self.ftl.pad_part(unit, to.frontier.into(), cause);
         self.count_padding(cause, padded);
         let pages = self.dies[die as usize].parts.len() as u64;
         self.owe_for(die, self.rules.page_in * pages + self.rules.mean_program());

@@ -27,6 +27,9 @@
 //! * A read needs a page of which its slot holds a part.
 //! * Power was lost before a page reached its die. It goes again at once, so that nothing overtakes it.
 //!
+//! A cache that drains in part also gives to a die that idles: as many pages as fill planes of a program, so that nothing is padded. Its owner
+//! knows which die idles, and [asks](WriteCache::lists_with_parts) when nothing else happens.
+//!
 //! So where power is stored, less than a program for each list may stay here for as long as nothing else is written. Such pages *rest*: a
 //! drive in which nothing else happens is idle. Where a program takes one page, none ever rests.
 //!
@@ -35,6 +38,8 @@
 //! once; the slot is held until the die has unmapped what it has of the page. Reads and trims of a page with a write in line
 //! stand in line themselves, so that operations on one page keep their order.
 //!
+//! A [pacer](pacer) may keep the first write in line although a slot is free.
+//!
 //! With stored power (`power_protected`) what is in a slot is durable, and a flush has nothing to wait for. Without it a flush waits for the
 //! programs of all that came before it.
 //!
@@ -42,10 +47,10 @@
 //! carries that out.
 //!
 //! Source: measured drives for data centres, which below saturation answer a write of 4 KiB within a few microseconds of the median at p99, and
-//! a model fitted to them, in which the answer comes a constant time after the admission and whole programs leave the cache. Not modelled:
-//! drives that program less than a whole program when a die is idle, a share of the cache kept for
-//! reads, pacing of writes before it is full, writes that are to be on flash before they are answered (FUA): no request says that.
+//! a model fitted to them, in which the answer comes a constant time after the admission and whole programs leave the cache, or parts of
+//! them when a die is idle. Not modelled: a share of the cache kept for reads, writes that are to be on flash before they are answered (FUA): no request says that.
 
+mod pacer;
 mod written;
 
 use std::collections::VecDeque;
@@ -56,6 +61,7 @@ use rustc_hash::FxBuildHasher;
 
 use harmonia_types::{IoCause, SimDuration, SimTime, WriteCacheCounters};
 
+pub(crate) use pacer::Pacer;
 pub(crate) use written::Written;
 
 const NONE: u32 = u32::MAX;
@@ -125,8 +131,20 @@ pub(crate) struct Feeds {
     pub most: u32,
     /// Pages of a program.
     pub program: u32,
+    /// Pages of the least that a program writes: of all of it, or of one plane where the cache drains in part.
+    pub part: u32,
     /// Pages that the first one takes, of which the rest was there before.
     pub first: u32,
+    /// No other list feeds the same programs. So what one of them leaves is for the next one.
+    pub is_alone: bool,
+}
+
+impl Feeds {
+    /// The list of one place, in whole programs, of which so many pages may be on their way to flash at a time.
+    #[cfg(test)]
+    fn whole(most: u32, program: u32, first: u32) -> Feeds {
+        Feeds { most, program, part: program, first, is_alone: true }
+    }
 }
 
 /// A flush that waits.
@@ -182,6 +200,9 @@ pub(crate) struct Slot {
     number: u64,
     next: u32,
     previous: u32,
+    /// Of a program that writes some of its planes only, on one of its pages: pages that it lacks. They count as away with it, so that a die
+    /// has one program at a time.
+    lacks: u32,
     /// Of a free one: for how long its die had collected, of the time that the line then waited.
     collected: SimDuration,
 }
@@ -196,7 +217,7 @@ struct List {
     resting: u32,
     /// Of the oldest, pages that have come back and go again at once.
     returned: u32,
-    /// Handed over and not on flash.
+    /// Handed over and not on flash, with those that their programs lack.
     away: u32,
     /// Pages that the next program takes.
     takes: u32,
@@ -227,10 +248,22 @@ impl List {
 
     /// Pages beyond the programs that they make up.
     fn beyond(&self) -> u32 {
-        match self.waiting.checked_sub(self.takes) {
+        let first = match self.takes % self.feeds.part {
+            0 => self.feeds.part,
+            rest => rest,
+        };
+        match self.waiting.checked_sub(first) {
             None => self.waiting,
-            Some(more) => more % self.feeds.program,
+            Some(more) => more % self.feeds.part,
         }
+    }
+
+    /// So many pages are handed over for a program.
+    fn begin_program(&mut self, pages: u32) {
+        let left = self.takes.saturating_sub(pages);
+        let whole_parts = left - left % self.feeds.part;
+        let goes_on = self.feeds.is_alone && pages > 0 && whole_parts > 0;
+        self.takes = if goes_on { whole_parts } else { self.feeds.program };
     }
 }
 
@@ -258,6 +291,8 @@ pub(crate) struct WriteCache {
     /// Lists that may have a page to hand over.
     due: VecDeque<u32>,
     flushes: VecDeque<Flush>,
+    /// Admits writes one by one while the drive collects.
+    pub pacer: Option<Pacer>,
     /// Writes so far, and those of them that are in line.
     writes: u64,
     writes_in_line: u32,
@@ -285,6 +320,7 @@ impl WriteCache {
             lists: lists.map(List::new).collect(),
             due: VecDeque::new(),
             flushes: VecDeque::new(),
+            pacer: None,
             writes: 0,
             writes_in_line: 0,
             waiting: 0,
@@ -351,6 +387,9 @@ impl WriteCache {
             return Some(Effect::HandOver(self.begin_program(longest as u32, pages)));
         }
         let head = self.line.front().filter(|head| head.ready <= now && self.has_room(head))?;
+        if self.is_paced(head) > now {
+            return None;
+        }
         let (lpn, turn) = (head.lpn, head.turn);
         let head = self.line.pop_front()?;
         self.known(lpn).in_line -= 1;
@@ -368,7 +407,18 @@ impl WriteCache {
     /// When the line goes on by itself.
     pub fn next_time(&self) -> SimTime {
         let head = self.line.front().filter(|head| self.has_room(head) || self.is_stuck());
-        head.map_or(SimTime::NEVER, |head| head.ready)
+        head.map_or(SimTime::NEVER, |head| head.ready.max(self.is_paced(head)))
+    }
+
+    /// Until when the pacer keeps what stands in line, if it is a write that takes a slot.
+    #[inline]
+    fn is_paced(&self, head: &InLine) -> SimTime {
+        match &self.pacer {
+            Some(pacer) if matches!(head.turn, Turn::Write(_)) && self.waits(head.lpn).is_none() => {
+                pacer.admits_at()
+            }
+            _ => SimTime::ZERO,
+        }
     }
 
     /// Whether everything that it holds waits, so that no slot becomes free by itself.
@@ -398,10 +448,22 @@ impl WriteCache {
     }
 
     fn begin_program(&mut self, list: u32, pages: u32) -> Program {
-        let from = &mut self.lists[list as usize];
-        from.takes = from.feeds.program;
+        self.lists[list as usize].begin_program(pages);
         self.count_resting(list);
         Program { list, pages }
+    }
+
+    /// Lists that have pages for a plane at least, and how many, where the cache drains in part.
+    pub fn lists_with_parts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let lists = if self.waiting > self.resting { &self.lists[..] } else { &[] };
+        let has_part = |list: &List| list.waiting > list.resting && list.feeds.part < list.feeds.program;
+        (0..).zip(lists).filter(move |(_, list)| has_part(list)).map(|(number, list)| (number, list.waiting))
+    }
+
+    /// So many pages of a list go to a die that idles, whose next program has this `room`.
+    pub fn begin_part(&mut self, list: u32, pages: u32, room: u32) -> Program {
+        self.lists[list as usize].takes = room;
+        self.begin_program(list, pages)
     }
 
     /// The number of pages in a list has changed, or of those that it gives.
@@ -440,7 +502,12 @@ impl WriteCache {
                 self.is_done(number);
                 (slot, SimDuration::ZERO)
             }
-            None => self.take_slot(&page, write, number),
+            None => {
+                if let Some(pacer) = &mut self.pacer {
+                    pacer.admit(now);
+                }
+                self.take_slot(&page, write, number)
+            }
         };
         let collected = collected.min(waited);
         if waited > SimDuration::ZERO {
@@ -474,6 +541,7 @@ impl WriteCache {
             number,
             next: NONE,
             previous: self.lists[write.list as usize].tail,
+            lacks: 0,
             collected: SimDuration::ZERO,
         };
         let (slot, collected) = match self.free.pop_front() {
@@ -527,6 +595,20 @@ impl WriteCache {
         self.lists[held.write.list as usize].away += 1;
     }
 
+    /// The program of a page that was handed over lacks so many pages.
+    pub fn lacks(&mut self, slot: u32, pages: u32) {
+        let held = &mut self.slots[slot as usize];
+        if held.state == State::Away {
+            held.lacks = pages;
+            self.lists[held.write.list as usize].away += pages;
+        }
+    }
+
+    /// Whether something of a list is on its way to flash.
+    pub fn is_away(&self, list: u32) -> bool {
+        self.lists[list as usize].away > 0
+    }
+
     /// The oldest page of a list is handed over; returns its slot.
     pub fn take_first(&mut self, list: u32) -> Option<u32> {
         let from = &mut self.lists[list as usize];
@@ -549,9 +631,9 @@ impl WriteCache {
         let held = &self.slots[slot as usize];
         let (list, waits) = (held.write.list, held.state == State::Waiting);
         waits.then(|| {
-            let pages = self.lists[list as usize].has(true) - 1;
+            let pages = self.lists[list as usize].has(true);
             self.hand_over(slot);
-            self.begin_program(list, pages)
+            Program { pages: pages - 1, ..self.begin_program(list, pages) }
         })
     }
 
@@ -582,9 +664,10 @@ impl WriteCache {
 
     /// A page that was on its way has not reached a die, and goes again, before all others: a later version of it may wait.
     pub fn take_back(&mut self, slot: u32) {
-        let number = self.slots[slot as usize].write.list;
+        let held = &mut self.slots[slot as usize];
+        let number = held.write.list;
         let list = &mut self.lists[number as usize];
-        list.away -= 1;
+        list.away -= 1 + std::mem::take(&mut held.lacks);
         list.returned += 1;
         self.returned += 1;
         let next = std::mem::replace(&mut list.head, slot);
@@ -605,8 +688,8 @@ impl WriteCache {
 
     /// The program of a page has ended. Its die had collected for so long, of the time that the line has waited.
     pub fn is_on_flash(&mut self, slot: u32, collected: SimDuration) {
-        let number = self.slots[slot as usize].write.list;
-        self.lists[number as usize].away -= 1;
+        let Slot { write: Write { list: number, .. }, lacks, .. } = self.slots[slot as usize];
+        self.lists[number as usize].away -= 1 + lacks;
         self.release(slot, collected);
         self.look_at(number);
     }
@@ -672,7 +755,10 @@ impl WriteCache {
 
     /// Since when the line waits for a slot at `now`, if it does.
     pub fn waits_since(&self, now: SimTime) -> Option<SimTime> {
-        self.line.front().map(|head| head.ready).filter(|&ready| ready < now)
+        let head = self.line.front().filter(|head| head.ready < now)?;
+        // Where writes are paced the first one may wait for its turn instead.
+        let has_slot = self.pacer.is_some() && self.has_room(head);
+        (!has_slot).then_some(head.ready)
     }
 
     /// Whether pages have come back and have not gone again.
@@ -717,8 +803,9 @@ impl WriteCache {
     pub fn forget_all(&mut self) {
         let counters = self.counters;
         let lists = self.lists.iter().map(|list| list.feeds).collect::<Vec<_>>();
+        let pacer = self.pacer;
         *self = WriteCache::new(self.size, self.page_size, lists.into_iter());
-        self.counters = counters;
+        (self.counters, self.pacer) = (counters, pacer);
     }
 
     /// Checks that every page is where it should be, once.
@@ -753,7 +840,13 @@ impl WriteCache {
             returned += list.returned;
             assert!(self.gives(number) == 0 || list.is_due, "nobody looks at list {number}");
         }
-        assert_eq!((waiting, away as usize), (of(State::Waiting), of(State::Away)), "pages in lists");
+        let lacking = self.slots.iter().filter(|slot| slot.state == State::Away).map(|slot| slot.lacks);
+        let lacking = lacking.sum::<u32>() as usize;
+        assert_eq!(
+            (waiting, away as usize),
+            (of(State::Waiting), of(State::Away) + lacking),
+            "pages in lists"
+        );
         assert_eq!((resting, returned), (self.resting, self.returned), "pages that rest, or have come back");
         let is_host = |slot: &&Slot| slot.state != State::Free && !slot.write.is_background;
         let away = self.slots.iter().filter(is_host).filter(|slot| slot.state == State::Away);
@@ -781,12 +874,12 @@ mod tests {
 
     /// With lists of which so many pages may be away at a time, in programs of one page.
     fn cache(size: u32, lists: &[u32]) -> WriteCache {
-        WriteCache::new(size, PAGE, lists.iter().map(|&most| Feeds { most, program: 1, first: 1 }))
+        WriteCache::new(size, PAGE, lists.iter().map(|&most| Feeds::whole(most, 1, 1)))
     }
 
     /// With as many lists, of which one program of so many pages may be away.
     fn by_program(size: u32, lists: usize, program: u32) -> WriteCache {
-        let feeds = Feeds { most: program, program, first: program };
+        let feeds = Feeds::whole(program, program, program);
         WriteCache::new(size, PAGE, std::iter::repeat_n(feeds, lists))
     }
 
@@ -916,9 +1009,36 @@ mod tests {
         cache.audit(4..=4);
     }
 
+    /// Planes of four pages, two in a program. Pages that a program lacks count as away, so nothing is given beside it; then the other plane
+    /// is filled first.
+    #[test]
+    fn a_place_has_one_program_at_a_time_and_its_other_plane_is_next() {
+        let feeds = Feeds { part: 4, ..Feeds::whole(8, 8, 8) };
+        let mut cache = WriteCache::new(16, PAGE, std::iter::once(feeds));
+        (0..5).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 0)));
+        assert_eq!(happens(&mut cache, 0), ["in 0", "in 1", "in 2", "in 3", "in 4"]);
+        assert_eq!(
+            (cache.lists_with_parts().collect::<Vec<_>>(), cache.not_handed_over()),
+            (vec![(0, 5)], 4)
+        );
+        let part = cache.begin_part(0, 4, 8);
+        let slots = (0..part.pages).map(|_| cache.take_first(0).expect("a page")).collect::<Vec<_>>();
+        cache.lacks(slots[0], 4);
+        cache.end_program(0);
+        cache.audit(4..=4);
+        assert_eq!((cache.lists_with_parts().count(), cache.not_handed_over()), (0, 0), "one page rests");
+        (5..14).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 1)));
+        assert_eq!(happens(&mut cache, 1).last().expect("they are admitted"), "in 13");
+        (0..4).for_each(|lpn| ends(&mut cache, lpn));
+        assert_eq!(happens(&mut cache, 2), ["out 4 5 6 7"]);
+        (4..8).for_each(|lpn| ends(&mut cache, lpn));
+        assert_eq!(happens(&mut cache, 3), Vec::<String>::new(), "six of eight");
+        cache.audit(0..=0);
+    }
+
     #[test]
     fn what_ageing_began_is_filled_first() {
-        let feeds = Feeds { most: 4, program: 4, first: 1 };
+        let feeds = Feeds::whole(4, 4, 1);
         let mut cache = WriteCache::new(8, PAGE, std::iter::once(feeds));
         (0..6).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 0)));
         assert_eq!(happens(&mut cache, 0), ["in 0", "out 0", "in 1", "in 2", "in 3", "in 4", "in 5"]);
@@ -977,7 +1097,7 @@ mod tests {
         for seed in 0..100 {
             let mut rng = Rng::stream(seed, "front");
             let program = 1 + (seed / 50 * rng.below(4)) as u32;
-            let lists = [1, 2, 1].map(|most| Feeds { most: most * program, program, first: 1 });
+            let lists = [1, 2, 1].map(|most| Feeds::whole(most * program, program, 1));
             let size = program + rng.below(6) as u32;
             let mut cache = WriteCache::new(size, PAGE, lists.into_iter());
             let mut away: Vec<u32> = Vec::new();

@@ -432,6 +432,11 @@ impl Ftl {
         self.unit(unit).pad(frontier, cause)
     }
 
+    /// A program of the host of a frontier of a unit goes without the rest of the planes that it writes; returns how many pages that is.
+    pub(crate) fn pad_part(&mut self, unit: u32, frontier: usize, cause: IoCause) -> u32 {
+        self.unit(unit).pad_part(frontier, cause)
+    }
+
     /// Whether two LPNs of a unit lie in pages that were programmed at once.
     pub(crate) fn are_programmed_together(&self, unit: u32, lpns: [u32; 2]) -> bool {
         let slots = self.shape.packing.slots_per_program();

@@ -428,9 +428,19 @@ impl UnitMut<'_> {
         let Some(open) = self.state.frontiers[frontier] else { return 0 };
         let packing = self.shape.packing;
         let left = packing.left_of_program(open.page);
-        if left == packing.slots_per_program() {
-            return 0;
-        }
+        if left == packing.slots_per_program() { 0 } else { self.leave_out(open, frontier, left, cause) }
+    }
+
+    /// The same for a program that writes as few planes as it needs.
+    pub(super) fn pad_part(&mut self, frontier: usize, cause: IoCause) -> u32 {
+        let Some(open) = self.state.frontiers[frontier] else { return 0 };
+        let packing = self.shape.packing;
+        let left = packing.left_of_part(open.page);
+        if left == packing.slots_per_part() { 0 } else { self.leave_out(open, frontier, left, cause) }
+    }
+
+    /// The next pages of an open block hold nothing.
+    fn leave_out(&mut self, open: OpenBlock, frontier: usize, left: u32, cause: IoCause) -> u32 {
         // Their hints point nowhere: the map sends the first LPN elsewhere.
         let first = (open.block << self.shape.page_bits | open.page) as usize;
         self.reverse[first..][..left as usize].fill(0);

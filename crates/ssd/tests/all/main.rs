@@ -25,6 +25,7 @@ mod link_order;
 mod met_gc;
 mod multi_plane;
 mod overload;
+mod pacing;
 mod page_types;
 mod pairing;
 mod parts;

@@ -200,7 +200,7 @@ fn a_schedule_that_lets_no_write_between_steps_is_refused() {
 }
 
 /// Part of a drive of data centres: 8 dies, blocks of 16 programs.
-fn modern(spare: f64, trigger: Trigger) -> SsdConfig {
+pub fn modern(spare: f64, trigger: Trigger) -> SsdConfig {
     let mut config = SsdConfig::of(presets::find("modern-tlc-1t").expect("known"));
     let geometry = &mut config.geometry;
     (geometry.channels, geometry.blocks_per_plane, geometry.pages_per_block) = (4, 256, 48);
@@ -220,11 +220,11 @@ fn modern(spare: f64, trigger: Trigger) -> SsdConfig {
 }
 
 /// Counters at one moment, or between two.
-struct Counted {
+pub struct Counted {
     /// Unit: ns.
-    at: u64,
+    pub at: u64,
     /// Units programmed for the host.
-    host: u64,
+    pub host: u64,
     /// Units programmed for collection, padding included.
     moved: u64,
     /// Flash pages of victims read.
@@ -232,7 +232,7 @@ struct Counted {
 }
 
 /// Fills the device in order, and then overwrites it twice at random, without taking time.
-fn age(config: &SsdConfig, ftl: &mut Ftl, rng: &mut Rng) {
+pub fn age(config: &SsdConfig, ftl: &mut Ftl, rng: &mut Rng) {
     let shape = ftl.shape().clone();
     let policy = victim::build(&config.gc.victim).expect("registered");
     let goal = Goal { stop: shape.stop, min_victims: 1 };
@@ -248,7 +248,7 @@ fn age(config: &SsdConfig, ftl: &mut Ftl, rng: &mut Rng) {
 }
 
 /// Keeps so many random writes of one unit outstanding, for a while and then for as long again; what the second half did.
-fn saturated(config: &SsdConfig, writes: u64) -> Counted {
+pub fn saturated(config: &SsdConfig, writes: u64) -> Counted {
     const DEPTH: u32 = 512;
     let mut ftl = Ftl::new(config, 1, "device").expect("feasible");
     let mut rng = Rng::stream(1, "saturated");

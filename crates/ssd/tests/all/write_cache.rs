@@ -12,10 +12,10 @@ use crate::bench::*;
 use crate::random::pick;
 use crate::units::four;
 use harmonia_engine::Rng;
-use harmonia_flash::Copyback;
+use harmonia_flash::{Copyback, PageTimes};
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, FlashPage, NoProbe, Origin, Probe, any, probe_as};
-use harmonia_ssd::{Allocation, Amount, Device, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
+use harmonia_ssd::{Allocation, Amount, Device, Drain, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
 use harmonia_types::{
     Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime, WriteCacheCounters,
 };
@@ -26,7 +26,7 @@ const PROGRAM: u64 = 5_300;
 /// A cache of so many pages.
 fn cached(config: SsdConfig, pages: u64) -> SsdConfig {
     let write_cache =
-        WriteCacheConfig { size: Some(pages * PAGE), power_protected: true, ack: SimDuration(ACK) };
+        WriteCacheConfig { size: Some(pages * PAGE), ack: SimDuration(ACK), ..WriteCacheConfig::default() };
     SsdConfig { write_cache, ..config }
 }
 
@@ -439,6 +439,89 @@ fn a_flush_pads_what_there_is_of_a_program() {
     assert!(bench.device.is_quiet());
 }
 
+/// A program writes two planes, four units of each, and a die that idles writes one plane.
+fn in_parts(units: u64) -> SsdConfig {
+    let mut config = cached(four(), units);
+    (config.geometry.planes_per_die, config.geometry.program_planes) = (2, 2);
+    config.write_cache.drain = Drain::Partial;
+    config
+}
+
+/// Four of five units go to the die that idles. Those that come meanwhile fill the other plane first, and then a program.
+#[test]
+fn a_die_that_idles_programs_the_planes_that_are_filled() {
+    let mut bench = Bench::empty(&in_parts(16));
+    (0..5).for_each(|unit| _ = bench.write(0, unit, unit.into(), 1));
+    let first = 4 * 75 + 5_000;
+    bench.advance(first - 1);
+    assert_eq!((written(&bench), bench.device.is_quiet()), ((4, 0), false), "one plane is programmed");
+    (5..16).for_each(|unit| _ = bench.write(first - 1, unit, unit.into(), 1));
+    bench.advance(first);
+    assert_eq!(written(&bench), (8, 0), "the other plane of the same place");
+    bench.advance(2 * first);
+    assert_eq!(written(&bench), (16, 0), "both planes");
+    bench.advance(2 * first + 8 * 75 + 5_000);
+    assert!(bench.device.is_quiet());
+}
+
+/// What does not fill a plane rests, as does less than a program where the cache drains whole programs only.
+#[test]
+fn less_than_a_plane_rests() {
+    for (drain, programmed) in [(Drain::Partial, 4), (Drain::Full, 0)] {
+        let mut config = in_parts(16);
+        config.write_cache.drain = drain;
+        let mut bench = Bench::empty(&config);
+        (0..7).for_each(|unit| _ = bench.write(0, unit, unit.into(), 1));
+        bench.advance(100_000);
+        assert_eq!((written(&bench), bench.device.is_quiet()), ((programmed, 0), true), "{drain:?}");
+    }
+}
+
+/// The device chooses a die that idles for each part, and a die has one program at a time.
+#[test]
+fn each_part_goes_to_a_die_that_idles() {
+    let mut config = in_parts(32);
+    config.geometry.channels = 2;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    let mut bench = Bench::empty(&config);
+    (0..12).for_each(|unit| _ = bench.write(0, unit, unit.into(), 1));
+    bench.advance(4 * 75 + 5_000 - 1);
+    let homes = |bench: &Bench| [0, 4, 8].map(|lpn| bench.device.ftl().home(lpn));
+    assert_eq!((homes(&bench), written(&bench)), ([Some(0), Some(1), None], (8, 0)));
+    bench.advance(100_000);
+    assert_eq!((homes(&bench), written(&bench)), ([Some(0), Some(1), Some(0)], (12, 0)));
+}
+
+#[test]
+fn a_flush_pads_the_planes_that_it_programs() {
+    let mut bench = Bench::empty(&without_power(in_parts(16)));
+    (0..5).for_each(|unit| _ = bench.write(0, unit, unit.into(), 1));
+    let first = 4 * 75 + 5_000;
+    let ends = first + 5_075;
+    let waited = Blame { cache_wait: ends - 1_000, ..Blame::default() };
+    bench.submit(1_000, flush(9)).known_at(ends, 9, ends, waited);
+    assert_eq!(written(&bench), (8, 3 * PAGE));
+}
+
+/// A plane has all types of pages that one program writes. Where planes are programmed together, each type has a page of each plane.
+#[test]
+fn a_plane_is_programmed_with_all_types_of_its_pages() {
+    for (drain, second) in [(Drain::Partial, 2_000), (Drain::Full, 1_000)] {
+        let mut config = in_parts(48);
+        config.write_cache.drain = drain;
+        (config.geometry.program_pages, config.geometry.pages_per_block) = (3, 6);
+        config.ftl.reserved_blocks = Amount::Blocks(7);
+        config.timing.read = PageTimes::by_type(&[1_000, 2_000, 3_000].map(SimDuration)).expect("three");
+        let mut bench = Bench::empty(&config);
+        let units = if drain == Drain::Partial { 12 } else { 24 };
+        (0..units).for_each(|unit| _ = bench.write(0, unit, unit.into(), 1));
+        bench.advance(100_000);
+        assert_eq!(written(&bench), (units.into(), 0));
+        let read = Blame { service: second, transfer: 75, ..Blame::default() };
+        bench.read(200_000, 99, 4, 1).known_at(200_000 + second + 75, 99, 200_000 + second + 75, read);
+    }
+}
+
 /// Where power is stored a flush has nothing to wait for, and nothing is padded for it.
 #[test]
 fn a_flush_pads_nothing_where_power_is_stored() {
@@ -749,6 +832,8 @@ struct Seen {
     counters: WriteCacheCounters,
     refused: u64,
     moved: u64,
+    /// Devices that drain in part.
+    drained_in_part: u64,
     /// Devices whose programs carry several units, and bytes that all devices programmed for the host, padding apart.
     programs: u64,
     written: u64,
@@ -779,10 +864,14 @@ fn check(seed: u64, packs: bool, seen: &mut Seen) {
     }
     config.write_cache = WriteCacheConfig {
         size: Some(pages * SIZE as u64),
-        power_protected: true,
         ack: SimDuration(rng.below(50)),
+        ..WriteCacheConfig::default()
     };
     crate::random::sharing(&mut config, &mut Rng::stream(seed, "write cache/sharing"));
+    if config.geometry.program_planes > 1 && Rng::stream(seed, "write cache/drain").chance(0.75) {
+        config.write_cache.drain = Drain::Partial;
+        seen.drained_in_part += 1;
+    }
     let explain = || format!("seed {seed}: {config:#?}");
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("{}: {why}", explain()));
     let bytes = u64::from(ftl.shape().logical_pages) * SIZE as u64;
@@ -918,9 +1007,10 @@ fn every_byte_is_the_last_that_was_written_whatever_the_cache_does() {
 fn every_byte_is_the_last_that_was_written_where_programs_carry_several_units() {
     let mut seen = Seen::default();
     (0..400).for_each(|seed| check(seed, true, &mut seen));
-    let Seen { counters, refused, moved, programs, written, padding } = seen;
+    let Seen { counters, refused, moved, programs, written, padding, drained_in_part } = seen;
     assert!(refused > 500 && moved > 10_000, "{refused} reads refused, {moved} units moved");
     assert!(programs > 200, "{programs} devices have programs of several units");
+    assert!(drained_in_part > 30, "{drained_in_part} devices drain in part");
     assert!(counters.absorbed_pages > 2_500 && counters.answered_pages > 2_500, "{counters:?}");
     assert!(counters.trimmed_pages > 100 && counters.waits > 2_500, "{counters:?}");
     assert!(padding > 0 && padding < written, "{padding} of {written} bytes are padding");

@@ -94,7 +94,7 @@ fn write_cache(seed: u64, config: &mut ArrayConfig) {
     if rng.chance(chance) {
         for member in &mut config.members {
             let size = Some(pages * u64::from(member.ssd.geometry.page_size));
-            member.ssd.write_cache = WriteCacheConfig { size, ack, power_protected: true };
+            member.ssd.write_cache = WriteCacheConfig { size, ack, ..WriteCacheConfig::default() };
         }
         let mut programs = Rng::stream(seed, "contents/programs");
         if programs.chance(0.4) {
