@@ -406,6 +406,23 @@ fn ageing_key(scenario: &Scenario) -> String {
             open_blocks: _,
             free_list,
         } = &ssd.ftl;
+        // So has one of `[ssd.gc]`.
+        let GcConfig {
+            domain: _,
+            trigger: _,
+            host_share: _,
+            hard_threshold: _,
+            soft_threshold: _,
+            stop_threshold,
+            begins_at: _,
+            min_victims,
+            victim: _,
+            schedule: _,
+            destination: _,
+            last_program,
+            concurrency: _,
+        } = gc;
+        let last = if ssd.fills_programs() { format!(" {last_program:?}") } else { String::new() };
         // Said only where it is not as in all states of before.
         let free_list = if *free_list == FreeList::Fifo { String::new() } else { format!(" {free_list:?}") };
         let superblock =
@@ -415,12 +432,12 @@ fn ageing_key(scenario: &Scenario) -> String {
             _ => format!(" {placement:?}"),
         };
         format!(
-            "{:?} {:?} {} {:?} {} {:?}{free_list}{superblock}{placement}{}",
+            "{:?} {:?} {} {:?} {} {:?}{free_list}{superblock}{placement}{last}{}",
             ssd.geometry,
             (reserved_blocks, allocation, allocation_unit, frontiers),
             ages_at(gc),
-            gc.stop_threshold,
-            gc.min_victims,
+            stop_threshold,
+            min_victims,
             ages_as(gc),
             // A unit of a whole page goes without saying, as it did before there were others.
             if unit < ssd.geometry.page_size { format!(" unit {unit}") } else { String::new() }

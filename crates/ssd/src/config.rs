@@ -605,6 +605,11 @@ impl SsdConfig {
         self.ftl.mapping_unit.unwrap_or(self.geometry.page_size)
     }
 
+    /// Whether the last program of a victim is filled from another block.
+    pub fn fills_programs(&self) -> bool {
+        self.gc.last_program == LastProgram::Filled
+    }
+
     /// Moving one mapping unit between die and controller: its share of the time of a page, to the nearest nanosecond.
     pub fn unit_transfer(&self) -> SimDuration {
         let units = u64::from((self.geometry.page_size / self.mapping_unit().max(1)).max(1));
@@ -1149,7 +1154,7 @@ impl SsdConfig {
             page_bits,
             page_size: self.mapping_unit(),
             packing,
-            fills: packing.packs() && self.gc.last_program == LastProgram::Filled,
+            fills: packing.packs() && self.fills_programs(),
             unit_pages: unit_pages as u32,
             logical_pages: logical as u32,
             hard,
