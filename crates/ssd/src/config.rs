@@ -18,7 +18,7 @@ use crate::leveling::LevelingConfig;
 use crate::order::{Odometer, Order};
 use crate::placement::{self, Frontiers, Placement};
 use crate::rating::Rating;
-use crate::shape::{Noted, Packing, Shape};
+use crate::shape::{Noted, Numbers, Packing, Shape};
 
 /// Units that one program carries at most.
 const MOST_SLOTS: u32 = 192;
@@ -1047,6 +1047,7 @@ impl SsdConfig {
             Allocation::Dynamic => Order::CWDP,
         };
         Ok(Shape {
+            numbers: Numbers::new(units_per_die, dies_per_unit, joined > 1),
             odometer: match self.ftl.superblock {
                 Superblock::Off => Odometer::new(order, g, units_per_die),
                 _ => Odometer::of_superblocks(dies as u32, dies_per_unit),
