@@ -659,7 +659,8 @@ impl SsdConfig {
             Superblock::Dies(of_unit) => of_unit,
         };
         if of_unit == 0 || !dies.is_multiple_of(of_unit) {
-            let works: Vec<String> = (1..=dies).filter(|n| dies % n == 0).map(|n| n.to_string()).collect();
+            let works: Vec<String> =
+                (1..=dies).filter(|n| dies.is_multiple_of(*n)).map(|n| n.to_string()).collect();
             return fail(format!(
                 "{of_unit} does not divide the {dies} dies of a drive; {} work",
                 works.join(", ")
