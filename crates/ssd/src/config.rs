@@ -18,7 +18,7 @@ use crate::leveling::LevelingConfig;
 use crate::order::{Odometer, Order};
 use crate::placement::{self, Frontiers, Placement};
 use crate::rating::Rating;
-use crate::shape::{Noted, Packing, Shape};
+use crate::shape::{Noted, Numbers, Packing, Shape};
 
 /// Units that one program carries at most.
 const MOST_SLOTS: u32 = 192;
@@ -745,7 +745,8 @@ impl SsdConfig {
             Superblock::Dies(of_unit) => of_unit,
         };
         if of_unit == 0 || !dies.is_multiple_of(of_unit) {
-            let works: Vec<String> = (1..=dies).filter(|n| dies % n == 0).map(|n| n.to_string()).collect();
+            let works: Vec<String> =
+                (1..=dies).filter(|n| dies.is_multiple_of(*n)).map(|n| n.to_string()).collect();
             return fail(format!(
                 "{of_unit} does not divide the {dies} dies of a drive; {} work",
                 works.join(", ")
@@ -1133,6 +1134,7 @@ impl SsdConfig {
             Allocation::Dynamic => Order::CWDP,
         };
         Ok(Shape {
+            numbers: Numbers::new(units_per_die, dies_per_unit, joined > 1),
             odometer: match self.ftl.superblock {
                 Superblock::Off => Odometer::new(order, g, units_per_die),
                 _ => Odometer::of_superblocks(dies as u32, dies_per_unit),

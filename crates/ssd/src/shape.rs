@@ -185,6 +185,8 @@ pub struct Shape {
     pub stop: u32,
     /// Free blocks at or below which a unit collects while it is aged.
     pub ages_at: u32,
+    /// Which units a die has, and the other way round.
+    pub(crate) numbers: Numbers,
     /// Which unit a logical page is in, where the allocation is static; where only its plane is dynamic, which die.
     pub(crate) odometer: Odometer,
 }
@@ -209,32 +211,67 @@ impl UnitOfDie {
     }
 }
 
+/// Numbers of units and dies as multiples of one another. Either is a multiple, or a part: of several units of a die, or of several
+/// dies that share a unit. Both are a product here, which takes the same time; there are fewer than 2^16 dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    /// Units for each die, and dies for each unit, times 2^32, rounded up.
+    units: u64,
+    dies: u64,
+    /// Lanes of operations for each die: those of units, unless dies share them.
+    lanes: u64,
+}
+
+impl Numbers {
+    /// Of dies that have so many units each, or of which so many share one.
+    pub fn new(units_per_die: u32, dies_per_unit: u32, has_lanes_of_dies: bool) -> Numbers {
+        let part = |of: u32, by: u32| (u64::from(of) << 32).div_ceil(u64::from(by));
+        let units = part(units_per_die, dies_per_unit);
+        let lanes = if has_lanes_of_dies { part(1, 1) } else { units };
+        Numbers { units, dies: part(dies_per_unit, units_per_die), lanes }
+    }
+
+    #[inline]
+    fn first_unit(self, die: u32) -> u32 {
+        (u64::from(die) * self.units >> 32) as u32
+    }
+
+    #[inline]
+    fn first_die(self, unit: u32) -> u32 {
+        (u64::from(unit) * self.dies >> 32) as u32
+    }
+}
+
 impl Shape {
     /// Allocation units of the device.
     pub fn units(&self) -> u32 {
-        self.dies / self.dies_per_unit * self.units_per_die
+        self.numbers.first_unit(self.dies)
     }
 
     /// The device's number of a unit of a die.
     #[inline]
     pub(crate) fn unit(&self, die: u32, unit: UnitOfDie) -> u32 {
-        if self.dies_per_unit > 1 { die / self.dies_per_unit } else { die * self.units_per_die + unit.0 }
+        self.numbers.first_unit(die) + unit.0
     }
 
     /// The device's numbers of all units of a die.
     #[inline]
     pub(crate) fn units_of(&self, die: u32) -> std::ops::Range<u32> {
-        if self.dies_per_unit > 1 {
-            let unit = die / self.dies_per_unit;
-            return unit..unit + 1;
-        }
-        die * self.units_per_die..(die + 1) * self.units_per_die
+        let first = self.numbers.first_unit(die);
+        first..first + self.units_per_die
+    }
+
+    /// The lanes in which operations wait at a die: of its units, or where dies share their blocks of the die itself.
+    #[inline]
+    pub(crate) fn lanes_of(&self, die: u32) -> std::ops::Range<u32> {
+        let first = (u64::from(die) * self.numbers.lanes >> 32) as u32;
+        first..first + self.units_per_die
     }
 
     /// The die that has a unit of the device; of several the first.
     #[inline]
     pub(crate) fn die_of(&self, unit: u32) -> u32 {
-        if self.dies_per_unit > 1 { unit * self.dies_per_unit } else { unit / self.units_per_die }
+        self.numbers.first_die(unit)
     }
 
     /// The dies that have a unit of the device.
@@ -326,5 +363,33 @@ impl Shape {
             return Lpn(lpn);
         }
         Lpn(self.odometer.first_of(unit) + self.units() * lpn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Products find what divisions do.
+    #[test]
+    fn dies_and_units_are_multiples_of_one_another() {
+        for units_per_die in [1, 2, 3, 5, 7, 64] {
+            let numbers = Numbers::new(units_per_die, 1, false);
+            for die in (0..65_536).step_by(13).chain([65_535]) {
+                let first = die * units_per_die;
+                assert_eq!(numbers.first_unit(die), first);
+                for unit in first..first + units_per_die {
+                    assert_eq!(numbers.first_die(unit), die, "{units_per_die} units a die");
+                }
+            }
+        }
+        for dies_per_unit in [2, 3, 6, 7, 641, 21_845, 65_535] {
+            let numbers = Numbers::new(1, dies_per_unit, true);
+            for die in 0..65_536 {
+                let unit = numbers.first_unit(die);
+                assert_eq!(unit, die / dies_per_unit, "{dies_per_unit} dies a unit");
+                assert_eq!(numbers.first_die(unit), unit * dies_per_unit);
+            }
+        }
     }
 }

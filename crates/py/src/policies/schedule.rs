@@ -42,6 +42,7 @@ impl PySchedule {
             steps_alone: false,
             steps_unmatched: false,
             moves_unasked: false,
+            one_command: false,
             serves_head: false,
             // Whoever pairs or suspends looks for partners.
             queues: queues || pairs || suspend,

@@ -169,7 +169,7 @@ impl<P: Probe> Device<P> {
     /// Blocks that the last command has erased count for status from now on.
     fn show_erased(&mut self, die: u32, now: SimTime) {
         if self.superblocks.is_some() {
-            return self.end_part(die);
+            return self.end_part(die, now);
         }
         for unit in self.units_of(die) {
             let hidden = &mut self.ftl.units[unit as usize].hidden;

@@ -37,7 +37,7 @@ struct DieStanding {
 impl Standing {
     /// Of a device that does nothing yet.
     pub fn new(ftl: &Ftl, shape: &Shape, channels: usize) -> Self {
-        let units = |die| if die % shape.dies_per_unit == 0 { shape.units_of(die) } else { 0..0 };
+        let units = |die| if die.is_multiple_of(shape.dies_per_unit) { shape.units_of(die) } else { 0..0 };
         let die = |die| DieStanding {
             empty: units(die).map(|unit| ftl.free_blocks(unit)).sum(),
             erased: units(die).map(|unit| ftl.units[unit as usize].tally.victims).sum(),
@@ -68,11 +68,6 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
         if self.probe.watches_levels() {
-            let first = die - die % self.rules.shape.dies_per_unit;
-            if first != die {
-                // Blocks of several dies count as the first one's.
-                self.look_at(first, now);
-            }
             let slot = &self.dies[die as usize];
             let goes_on = !slot.is_idle() && slot.command.start < now;
             let is = if goes_on { None } else { Some(self.die_standing(die)) };
@@ -80,6 +75,14 @@ impl<P: Probe> Device<P> {
                 Some(is) => self.change(die, is, now),
                 None => self.tell_queue(now),
             }
+        }
+    }
+
+    /// Blocks of a unit that dies share may have changed, whatever these dies do; they count as the first one's.
+    pub(super) fn look_at_unit(&mut self, unit: u32, now: SimTime) {
+        let die = self.rules.shape.die_of(unit);
+        if self.probe.watches_levels() && self.die_standing(die) != self.standing.dies[die as usize] {
+            self.change(die, self.die_standing(die), now);
         }
     }
 
@@ -112,7 +115,7 @@ impl<P: Probe> Device<P> {
         let collects = self.dies[die as usize].collects();
         let mut standing = DieStanding { collects, ..DieStanding::default() };
         let shape = &self.rules.shape;
-        let of_die = if die % shape.dies_per_unit == 0 { shape.units_of(die) } else { 0..0 };
+        let of_die = if die.is_multiple_of(shape.dies_per_unit) { shape.units_of(die) } else { 0..0 };
         for state in of_die.map(|unit| &self.ftl.units[unit as usize]) {
             standing.empty += state.visible_free();
             standing.erased += state.tally.victims - u64::from(state.hidden);

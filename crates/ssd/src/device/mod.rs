@@ -162,6 +162,8 @@ pub struct Device<P: Probe = NoProbe> {
     cache: Option<Box<Cache>>,
     /// Which die takes a write, where that is not fixed.
     placement: Option<Box<Placement>>,
+    /// Either of these: the die of an operation is known when its data is over the link.
+    binds_late: bool,
     /// Where dies share their blocks.
     superblocks: Option<Box<Superblocks>>,
     /// One slot per die: when it next has something to do.
@@ -335,6 +337,7 @@ impl<P: Probe> Device<P> {
             governor,
             dies: vec![Die::default(); dies],
             cache,
+            binds_late: placement.is_some() || superblocks.is_some(),
             placement,
             superblocks,
             background: None,

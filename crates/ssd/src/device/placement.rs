@@ -333,10 +333,13 @@ impl<P: Probe> Device<P> {
     /// When a write's page next leaves the link and its die must be chosen.
     #[inline]
     pub(super) fn next_landing(&self) -> SimTime {
+        if !self.binds_late {
+            return SimTime::NEVER;
+        }
         match (&self.placement, &self.superblocks) {
-            (None, None) => SimTime::NEVER,
             (Some(placement), _) => placement.next_landing(),
             (None, Some(blocks)) => blocks.next_landing(),
+            (None, None) => SimTime::NEVER,
         }
     }
 

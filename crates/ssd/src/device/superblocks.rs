@@ -217,7 +217,7 @@ impl<P: Probe> Device<P> {
                 let die = self.rules.shape.die_of_page(unit, page);
                 self.write_page(die, &op, to, now)?;
                 self.is_worth_collecting(unit);
-                self.look_at(die, now);
+                self.look_at_unit(unit, now);
                 (die, if completes { OpKind::PartialWrite } else { OpKind::Write })
             }
         };
@@ -325,7 +325,7 @@ impl<P: Probe> Device<P> {
                     self.demand(other..other + 1, self.own_event(UnitSet::ALL), why, now);
                 }
             }
-            self.look_at(die, now);
+            self.look_at_unit(unit, now);
         }
         Ok(())
     }
@@ -357,11 +357,13 @@ impl<P: Probe> Device<P> {
     }
 
     /// A die has done its part. If it was given another one meanwhile, it goes on with that.
-    pub(super) fn end_part(&mut self, die: u32) {
+    pub(super) fn end_part(&mut self, die: u32, now: SimTime) {
         let Some(blocks) = &mut self.superblocks else { return };
         let part = &mut blocks.parts[die as usize];
         part.done += u64::from(std::mem::take(&mut part.running));
-        self.show_hidden(self.rules.shape.units_of(die).start);
+        let unit = self.rules.shape.units_of(die).start;
+        self.show_hidden(unit);
+        self.look_at_unit(unit, now);
     }
 
     /// A die whose event is over goes on with the part that it was given meanwhile.

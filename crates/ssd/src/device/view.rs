@@ -72,9 +72,7 @@ impl QueueView<'_> {
     }
 
     pub fn units(&self) -> std::ops::Range<u32> {
-        let shape = self.ftl.shape();
-        // Where dies share their blocks, what waits at a die is told apart by it.
-        if shape.joined > 1 { self.index..self.index + 1 } else { shape.units_of(self.index) }
+        self.ftl.shape().lanes_of(self.index)
     }
 
     /// The first operation of a class that is wanted and could go next.

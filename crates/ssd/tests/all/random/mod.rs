@@ -201,7 +201,8 @@ pub fn superblocks(config: &mut SsdConfig, rng: &mut Rng) {
     let geometry = &mut config.geometry;
     (geometry.dies_per_chip, geometry.summary_pages) = (pick(rng, &[1, 2, 3]), 0);
     let dies = geometry.channels * geometry.chips_per_channel * geometry.dies_per_chip;
-    let divisors: Vec<Superblock> = (1..=dies).filter(|n| dies % n == 0).map(Superblock::Dies).collect();
+    let divisors: Vec<Superblock> =
+        (1..=dies).filter(|n| dies.is_multiple_of(*n)).map(Superblock::Dies).collect();
     config.ftl.superblock = if rng.chance(0.4) { Superblock::Drive } else { pick(rng, &divisors) };
     (config.timing.read, config.timing.program) =
         (config.timing.read.first().into(), config.timing.program.first().into());
