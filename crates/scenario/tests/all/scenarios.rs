@@ -607,7 +607,7 @@ pub fn given(path: &str, value: &str) -> Vec<String> {
         "ssd.gc.host_share" => {
             flags.extend(["ssd.gc.trigger=bursts".into(), "ssd.gc.schedule=preemptive".into()]);
         }
-        "ssd.write_cache.drain" => flags.push("ssd.preset=modern-tlc-1t".into()),
+        "ssd.write_cache.drain" | "ssd.write_cache.pacer" => flags.push("ssd.preset=modern-tlc-1t".into()),
         path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
         _ => {}
     }

@@ -114,10 +114,7 @@ mod tests {
 
     #[test]
     fn a_page_of_the_flash_passes_at_once_and_then_one_write_per_period() {
-        assert_eq!(
-            admitted(&mut pacer(), &[1_000; 7]),
-            [1_000, 1_000, 1_000, 1_000, 1_100, 1_200, 1_300]
-        );
+        assert_eq!(admitted(&mut pacer(), &[1_000; 7]), [1_000, 1_000, 1_000, 1_000, 1_100, 1_200, 1_300]);
         assert_eq!(admitted(&mut pacer(), &[0, 100, 200, 300, 400]), [0, 100, 200, 300, 400]);
     }
 
