@@ -191,6 +191,9 @@ fn generate(seed: u64) -> Generated {
         let size = if units > 1 { size.max(pools * page_size) } else { size };
         put(format_args!("[ssd.write_cache]\nsize = \"{size}B\"\nack = \"{}us\"", cache.range(0, 30)));
         put(format_args!("power_protected = {}", cache.0.chance(0.8)));
+        if Rng::stream(seed, "swarm/pacer").chance(0.3) {
+            put(format_args!("pacer = \"collection\""));
+        }
     }
     put(format_args!("[ssd.ftl]\nreserved_blocks = {reserved}"));
     let order = Order::all().nth(inside.range(0, 23) as usize).expect("there are 24");

@@ -514,6 +514,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nwrite_cache.size = \"1MiB\"\nftl.allocation = \"cwdp\"", "ssd.write_cache.size", "\"3MiB\" works"),
     (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nwrite_cache.drain = \"partial\"\ngeometry.program_planes = 1", "ssd.write_cache.drain", "ssd.geometry.program_planes above 1"),
     (LOAD, "ssd.write_cache.drain = \"partial\"", "ssd.write_cache.drain", "ssd.geometry.program_planes above 1"),
+    (LOAD, "ssd.write_cache.pacer = \"collection\"", "ssd.write_cache.pacer", "a `size` of ssd.write_cache"),
     (LOAD, "array.member = [{ index = 8 }]", "array.member[0].index", "0 to 7"),
     (LOAD, "array.member = [{ capable = false }]", "array.member[0].index", "which member"),
     (LOAD, "array.member = [{ index = 1 }, { index = 1 }]", "array.member[1].index", "one [[array.member]]"),

@@ -610,7 +610,7 @@ pub fn given(path: &str, value: &str) -> Vec<String> {
         "ssd.gc.last_program" => {
             flags.extend(["ssd.ftl.mapping_unit=4KiB".into(), "ssd.write_cache.size=1MiB".into()]);
         }
-        "ssd.write_cache.drain" => flags.push("ssd.preset=modern-tlc-1t".into()),
+        "ssd.write_cache.drain" | "ssd.write_cache.pacer" => flags.push("ssd.preset=modern-tlc-1t".into()),
         path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
         _ => {}
     }

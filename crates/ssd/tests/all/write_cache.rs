@@ -15,7 +15,7 @@ use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, PageTimes};
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, FlashPage, NoProbe, Origin, Probe, any, probe_as};
-use harmonia_ssd::{Allocation, Amount, Device, Drain, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
+use harmonia_ssd::{Allocation, Amount, Device, Drain, Ftl, Pacing, SsdConfig, SubRequest, WriteCacheConfig};
 use harmonia_types::{
     Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime, WriteCacheCounters,
 };
@@ -871,6 +871,9 @@ fn check(seed: u64, packs: bool, seen: &mut Seen) {
     if config.geometry.program_planes > 1 && Rng::stream(seed, "write cache/drain").chance(0.75) {
         config.write_cache.drain = Drain::Partial;
         seen.drained_in_part += 1;
+    }
+    if Rng::stream(seed, "write cache/pacer").chance(0.4) {
+        config.write_cache.pacer = Pacing::Collection;
     }
     let explain = || format!("seed {seed}: {config:#?}");
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("{}: {why}", explain()));

@@ -10,8 +10,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
-    FtlConfig, GcConfig, HOST_SHARE, LastProgram, Order, PolicyConfig, Priority, SsdConfig, Superblock,
-    Trigger, WriteCacheConfig,
+    FtlConfig, GcConfig, HOST_SHARE, LastProgram, Order, Pacing, PolicyConfig, Priority, SsdConfig,
+    Superblock, Trigger, WriteCacheConfig,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -95,6 +95,9 @@ fn write_cache(seed: u64, config: &mut ArrayConfig) {
         for member in &mut config.members {
             let size = Some(pages * u64::from(member.ssd.geometry.page_size));
             member.ssd.write_cache = WriteCacheConfig { size, ack, ..WriteCacheConfig::default() };
+        }
+        if Rng::stream(seed, "contents/pacer").chance(0.3) {
+            config.members.iter_mut().for_each(|member| member.ssd.write_cache.pacer = Pacing::Collection);
         }
         let mut programs = Rng::stream(seed, "contents/programs");
         if programs.chance(0.4) {
