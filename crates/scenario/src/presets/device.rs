@@ -1,6 +1,6 @@
 //! Devices as data: the mapping and garbage collection that go with the hardware of [`harmonia_flash::presets`].
 
-use harmonia_flash::presets::{self as hardware, Provenance};
+use harmonia_flash::presets::{self as hardware, Provenance, replaced};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
     FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, PolicyConfig, Priority, SsdConfig, Trigger,
@@ -35,8 +35,8 @@ struct Writes {
     /// `None`: a page.
     mapping_unit: Option<u32>,
     cache: Option<WriteCacheConfig>,
-    /// Commands that are fetched at once, if they are limited.
-    window: Option<u32>,
+    /// How commands are fetched.
+    controller: ControllerConfig,
 }
 
 /// By their numbers, answered when they are programmed.
@@ -45,7 +45,7 @@ const BY_NUMBER: Writes = Writes {
     frontiers: Frontiers::Shared,
     mapping_unit: None,
     cache: None,
-    window: None,
+    controller: ControllerConfig { command_window: None, arbitration: Arbitration::RoundRobin },
 };
 
 /// How a device collects, and from where on.
@@ -74,6 +74,8 @@ pub(crate) const PRESETS: &[DevicePreset] = &[
     MSR_SLC_32G,
     TLC_NVME_1T,
     MODERN_TLC_1T,
+    SAMSUNG_PM9A3_960G,
+    SOLIDIGM_P5520_1_92T,
     MICRON_MLC_1T,
     MICRON_MLC_1T_4P,
     MT29F_8CH,
@@ -374,7 +376,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
             power_protected: true,
             ack: SimDuration::from_us(1),
         }),
-        window: Some(200),
+        controller: ControllerConfig { command_window: Some(200), arbitration: Arbitration::RoundRobin },
     },
     priority: Priority::ReadsFirst,
     multi_plane: false,
@@ -382,70 +384,105 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
     trigger: Trigger::Foreground,
     hard: 2.5,
     collects: PREEMPTIVE_AT_SOFT,
-    provenance: &[
-        (
-            "controller.command_window",
-            Provenance::Inferred(
-                "fitted: without it a read waits behind no backlog of writes, as measured drives have it do",
-            ),
+    provenance: &MODERN_TLC,
+};
+
+const MODERN_TLC: [(&str, Provenance); 24] = [
+    (
+        "controller.command_window",
+        Provenance::Inferred(
+            "fitted: without it a read waits behind no backlog of writes, as measured drives have it do",
         ),
-        (
-            "controller.arbitration",
-            Provenance::Inferred(
-                "fitted: first come, first served would have reads near saturation wait five times as long",
-            ),
+    ),
+    (
+        "controller.arbitration",
+        Provenance::Inferred(
+            "fitted: first come, first served would have reads near saturation wait five times as long",
         ),
-        (
-            "write_cache.size",
-            Provenance::Inferred("assumed: 3,072 units; beyond 1,000 they make no difference"),
-        ),
-        ("write_cache.power_protected", Provenance::Inferred("drives for data centres have stored power")),
-        (
-            "write_cache.ack",
-            Provenance::Inferred("fitted: 9 us from the command to the answer, less the latency of the link"),
-        ),
-        ("ftl.reserved_blocks", FITTED),
-        (
-            "ftl.allocation",
-            Provenance::Inferred(
-                "fitted: to the die that is free; a strict round robin costs 5% of the rate",
-            ),
-        ),
-        ("ftl.mapping_unit", Provenance::Inferred("the 4 KiB that drives for data centres map")),
-        (
-            "ftl.allocation_unit",
-            Provenance::Inferred("assumed: the planes of a die work together, as superblocks do"),
-        ),
-        (
-            "ftl.frontiers",
-            Provenance::Inferred("fitted: apart; shared ones cost a third of the rate under a Zipf load"),
-        ),
-        ("ftl.priority", Provenance::Inferred("fitted: reads need not wait for what has not begun")),
-        ("ftl.multi_plane", Provenance::Inferred("one program writes all planes of a die")),
-        ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
-        ("gc.domain", ASSUMED),
-        ("gc.trigger", ASSUMED),
-        ("gc.hard_threshold", Provenance::Inferred("fitted: a floor of 2.5% of free blocks")),
-        (
-            "gc.soft_threshold",
-            Provenance::Inferred("assumed: five blocks above the floor, where the host still goes first"),
-        ),
-        (
-            "gc.begins_at",
-            Provenance::Inferred("firmware collects before it has to, and has done so all the drive's life"),
-        ),
-        ("gc.stop_threshold", ASSUMED),
-        ("gc.min_victims", ASSUMED),
-        ("gc.victim", FITTED),
-        (
-            "gc.schedule",
-            Provenance::Inferred(
-                "fitted: collection in proportion to writes; preemptive comes nearest to it",
-            ),
-        ),
-        ("gc.destination", ASSUMED),
-        ("gc.concurrency.policy", ASSUMED),
+    ),
+    ("write_cache.size", Provenance::Inferred("assumed: 3,072 units; beyond 1,000 they make no difference")),
+    ("write_cache.power_protected", Provenance::Inferred("drives for data centres have stored power")),
+    (
+        "write_cache.ack",
+        Provenance::Inferred("fitted: 9 us from the command to the answer, less the latency of the link"),
+    ),
+    ("ftl.reserved_blocks", FITTED),
+    (
+        "ftl.allocation",
+        Provenance::Inferred("fitted: to the die that is free; a strict round robin costs 5% of the rate"),
+    ),
+    ("ftl.mapping_unit", Provenance::Inferred("the 4 KiB that drives for data centres map")),
+    (
+        "ftl.allocation_unit",
+        Provenance::Inferred("assumed: the planes of a die work together, as superblocks do"),
+    ),
+    (
+        "ftl.frontiers",
+        Provenance::Inferred("fitted: apart; shared ones cost a third of the rate under a Zipf load"),
+    ),
+    ("ftl.priority", Provenance::Inferred("fitted: reads need not wait for what has not begun")),
+    ("ftl.multi_plane", Provenance::Inferred("one program writes all planes of a die")),
+    ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
+    ("gc.domain", ASSUMED),
+    ("gc.trigger", ASSUMED),
+    ("gc.hard_threshold", Provenance::Inferred("fitted: a floor of 2.5% of free blocks")),
+    (
+        "gc.soft_threshold",
+        Provenance::Inferred("assumed: five blocks above the floor, where the host still goes first"),
+    ),
+    (
+        "gc.begins_at",
+        Provenance::Inferred("firmware collects before it has to, and has done so all the drive's life"),
+    ),
+    ("gc.stop_threshold", ASSUMED),
+    ("gc.min_victims", ASSUMED),
+    ("gc.victim", FITTED),
+    (
+        "gc.schedule",
+        Provenance::Inferred("fitted: collection in proportion to writes; preemptive comes nearest to it"),
+    ),
+    ("gc.destination", ASSUMED),
+    ("gc.concurrency.policy", ASSUMED),
+];
+
+const ONCE: Provenance =
+    Provenance::Inferred("as in modern-tlc-1t, where it was chosen once for all measured drives");
+const SHARES_DIES: Provenance = Provenance::Inferred(
+    "SSD-iq: reads at saturation take less than 1 ms, so collection shares the dies with writes",
+);
+
+/// Drives that are sold; `harmonia_flash::presets` says how their figures were found.
+const NAMED: [(&str, Provenance); MODERN_TLC.len()] = replaced(
+    MODERN_TLC,
+    &[
+        ("controller.command_window", ONCE),
+        ("controller.arbitration", ONCE),
+        ("write_cache.ack", ONCE),
+        ("ftl.reserved_blocks", Provenance::Fitted("writes a second beyond the knee")),
+        ("ftl.allocation", ONCE),
+        ("ftl.frontiers", ONCE),
+        ("ftl.priority", ONCE),
+        ("gc.trigger", SHARES_DIES),
+        ("gc.hard_threshold", ONCE),
+        ("gc.victim", ONCE),
+        ("gc.schedule", ONCE),
     ],
+);
+
+const SAMSUNG_PM9A3_960G: DevicePreset = DevicePreset {
+    name: "samsung-pm9a3-960g",
+    reserved: 19.5,
+    trigger: Trigger::Proportional,
+    provenance: &NAMED,
+    ..MODERN_TLC_1T
+};
+
+const SOLIDIGM_P5520_1_92T: DevicePreset = DevicePreset {
+    name: "solidigm-p5520-1.92t",
+    reserved: 20.0,
+    trigger: Trigger::Proportional,
+    provenance: &NAMED,
+    ..MODERN_TLC_1T
 };
 
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
@@ -530,10 +567,7 @@ impl DevicePreset {
                 destination: Destination::Unit,
                 concurrency: PolicyConfig::named("unlimited"),
             },
-            controller: ControllerConfig {
-                command_window: self.writes.window,
-                arbitration: Arbitration::RoundRobin,
-            },
+            controller: self.writes.controller.clone(),
             ..SsdConfig::of(self.flash())
         }
     }
