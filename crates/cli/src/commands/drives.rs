@@ -92,9 +92,9 @@ fn measured(
     if arguments.kept {
         missing.clear();
     }
-    // One drive after the other: its runs share an aged array.
+    // Few at a time, so that stopping loses little; all runs of a drive share the aged array of the first.
     let mut done = 0;
-    for batch in missing.chunk_by(|one, other| one.drive == other.drive) {
+    for batch in missing.chunks(2 * threads) {
         output.notice(&format!("{done} of {} runs; next: {}", missing.len(), batch[0].drive));
         let variant = |run: &&Run| Variant { label: run.load.to_string(), scenario: run.scenario.clone() };
         let variants: Vec<Variant> = batch.iter().map(variant).collect();

@@ -24,7 +24,7 @@ pub struct Warmup {
 }
 
 /// What runs that are kept have.
-pub const WARMUP: Warmup = Warmup { probe: 0.5, skewed: 1.5 };
+pub const WARMUP: Warmup = Warmup { probe: 0.25, skewed: 0.5 };
 
 /// How long the probe is measured, in seconds: 40,000 reads.
 const MEASURED_S: u64 = 8;
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_load_is_warm_when_half_the_capacity_is_written() {
+    fn a_load_has_its_rate_and_its_scale() {
         let of = |load| scenario("samsung-pm9a3-960g", load, WARMUP).expect("a scenario").to_toml();
         let text = of(Load::Offered(10_000));
         assert!(text.contains("rate = 5000") && text.contains("scale = \"1/64\""), "{text}");
