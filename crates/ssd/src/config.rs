@@ -369,6 +369,9 @@ pub struct GcConfig {
     pub schedule: PolicyConfig,
     /// Where moved pages go.
     pub destination: Destination,
+    /// What becomes of a victim's last program.
+    #[serde(skip_serializing_if = "LastProgram::is_padded")]
+    pub last_program: LastProgram,
     /// `[ssd.gc.concurrency]`
     pub concurrency: PolicyConfig,
 }
@@ -388,6 +391,7 @@ impl Default for GcConfig {
             victim: "greedy".into(),
             schedule: "blocking".into(),
             destination: Destination::Unit,
+            last_program: LastProgram::Padded,
             concurrency: PolicyConfig::named("unlimited"),
         }
     }
@@ -443,6 +447,24 @@ impl Trigger {
     /// Whether collection shares the work of a die with the host's writes, and keeps no read waiting.
     pub fn shares_work(self) -> bool {
         matches!(self, Trigger::Proportional | Trigger::Bursts)
+    }
+}
+
+/// What becomes of a victim's last program, where the live data that is left does not fill it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LastProgram {
+    /// The rest of it is padding.
+    #[default]
+    Padded,
+    /// Live data of the full block that has the fewest fills it.
+    Filled,
+}
+
+impl LastProgram {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_padded(&self) -> bool {
+        *self == LastProgram::Padded
     }
 }
 
@@ -930,6 +952,7 @@ impl SsdConfig {
             page_bits,
             page_size: self.mapping_unit(),
             packing,
+            fills: packing.packs() && self.gc.last_program == LastProgram::Filled,
             unit_pages: unit_pages as u32,
             logical_pages: logical as u32,
             hard,

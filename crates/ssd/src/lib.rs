@@ -29,7 +29,8 @@ mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    FtlConfig, GcConfig, HOST_SHARE, Infeasible, Priority, Scale, SsdConfig, Trigger, WriteCacheConfig,
+    FtlConfig, GcConfig, HOST_SHARE, Infeasible, LastProgram, Priority, Scale, SsdConfig, Trigger,
+    WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,

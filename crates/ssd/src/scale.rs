@@ -11,7 +11,8 @@
 //! collection. Thresholds in percent stay percentages.
 //!
 //! Where one program joins blocks of several planes, a unit has few blocks. At least 256 of them stay, and the rest of the
-//! divisor shortens blocks, down to eight programs. The erase of a shorter block takes a shorter time.
+//! divisor shortens blocks, down to eight programs. The erase of a shorter block takes a shorter time. If the last program of a
+//! victim is padded, that costs a shorter block a larger share; how much depends on how many live units victims happen to have.
 //!
 //! The write amplification of a small pool of N blocks differs from that of a large one. Under skew it differs by about 0.35/N.
 //! Where host and collection have frontiers apart the difference is larger.
@@ -182,7 +183,8 @@ impl SsdConfig {
             true => 2.6,
             false => 0.35,
         };
-        let rounding = (density(&shape) / density(&full) - 1.0).abs() * 0.9 / spare(&full);
+        let rest = self.padding(&shape) - described.padding(&full);
+        let rounding = rest.max(0.0) + (density(&shape) / density(&full) - 1.0).abs() * 0.9 / spare(&full);
         Some(Scaling {
             blocks: (shape.blocks_per_unit, full.blocks_per_unit),
             programs: (programs(self), programs(described)),
@@ -191,6 +193,15 @@ impl SsdConfig {
             uniform: 0.003 + rounding,
             apart,
         })
+    }
+}
+
+impl SsdConfig {
+    /// What padding the last program of a victim costs, as a share of write amplification: half a program on average, of a block whose
+    /// victims have about twice as much room as blocks have on average. Unit: fraction.
+    fn padding(&self, shape: &Shape) -> f64 {
+        let pads = shape.packing.packs() && !shape.fills;
+        if pads { 0.25 / f64::from(programs(self)) / (1.0 - density(shape)) } else { 0.0 }
     }
 }
 
@@ -223,7 +234,7 @@ mod tests {
     use harmonia_flash::presets;
 
     use super::*;
-    use crate::config::Scale;
+    use crate::config::{LastProgram, Scale};
     use crate::placement::Frontiers;
 
     fn drive(blocks: u32) -> SsdConfig {
@@ -306,6 +317,21 @@ mod tests {
         assert!((part.timing.erase.0 as f64 / full.timing.erase.0 as f64 / shorter - 1.0).abs() < 0.01);
         let why = of(1000).unwrap_err();
         assert!(why.contains("programs") && why.contains("; 1/1"), "{why}");
+    }
+
+    /// Half a program of 13 is padding, where 14% of a block is spare, and victims have twice that.
+    #[test]
+    fn padding_costs_shorter_blocks_more() {
+        let mut full = SsdConfig::of(presets::find("modern-tlc-1t").expect("a preset"));
+        full.ftl.mapping_unit = Some(4096);
+        let [padded, filled] = [LastProgram::Padded, LastProgram::Filled].map(|last| {
+            full.gc.last_program = last;
+            part(&full, 100).unwrap().0.scaling().unwrap()
+        });
+        let spare = 1.0 - density(&full.resolve().unwrap());
+        let expected = 0.25 / spare * (1.0 / f64::from(padded.programs.0) - 1.0 / 96.0);
+        let costs = padded.uniform - filled.uniform;
+        assert!((costs / expected - 1.0).abs() < 0.05 && costs > 0.03, "{costs}, and {expected} is expected");
     }
 
     #[test]

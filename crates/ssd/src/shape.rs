@@ -134,6 +134,8 @@ pub struct Shape {
     pub page_size: u32,
     /// How pages, which are mapping units here, lie in those of the flash.
     pub packing: Packing,
+    /// The last program of a victim is filled from another block.
+    pub fills: bool,
     /// Logical pages of a unit; where the allocation is dynamic, its share of them.
     pub unit_pages: u32,
     /// Where the allocation is dynamic: live pages of a unit above which it takes no further write, because it needs

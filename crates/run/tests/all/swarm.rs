@@ -230,6 +230,10 @@ fn generate(seed: u64) -> Generated {
     if trigger == "bursts" {
         put(format_args!("host_share = \"{}%\"", sharing.pick(&["1", "15", "50", "99"])));
     }
+    if units > 1 {
+        let last = Draw(Rng::stream(seed, "swarm/last program")).pick(&["padded", "filled"]);
+        put(format_args!("last_program = \"{last}\""));
+    }
     put(format_args!("schedule = {}", with_key(schedule, "slack", "slack", &format!("\"{slack}us\""))));
     put(format_args!(
         "destination = \"{}\"",

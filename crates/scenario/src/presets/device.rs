@@ -3,8 +3,8 @@
 use harmonia_flash::presets::{self as hardware, Provenance, replaced};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain,
-    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, PolicyConfig, Priority, SsdConfig, Trigger,
-    WriteCacheConfig,
+    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, LastProgram, PolicyConfig, Priority, SsdConfig,
+    Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -565,6 +565,7 @@ impl DevicePreset {
                 victim: "greedy".into(),
                 schedule: self.collects.schedule.into(),
                 destination: Destination::Unit,
+                last_program: LastProgram::Padded,
                 concurrency: PolicyConfig::named("unlimited"),
             },
             controller: self.writes.controller.clone(),

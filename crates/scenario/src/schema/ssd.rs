@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers,
+    Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, FreeList, Frontiers, LastProgram,
     LevelingConfig, Order, PolicyConfig, Priority, Rating, Scale, SsdConfig, Trigger, WearConfig,
     WriteCacheConfig,
 };
@@ -188,6 +188,23 @@ fn needs_bursts(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<(
     }
     let problem = "only bursts of collection leave the host a share";
     Err(field.fault_allowing(problem, "no `host_share`, or ssd.gc.trigger = \"bursts\""))
+}
+
+/// Only a program that carries several mapping units can have a rest.
+fn needs_joined(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    let geometry = &ssd.geometry;
+    let is_joined =
+        ssd.mapping_unit() < geometry.page_size || geometry.program_planes > 1 || geometry.program_pages > 1;
+    if is_joined {
+        return Ok(());
+    }
+    let problem = "a program carries one mapping unit, so the last one of a victim is full";
+    Err(field.fault_allowing(problem, "no `last_program`, or a mapping unit smaller than a program"))
+}
+
+fn says_last_program(ssd: &SsdConfig) -> bool {
+    let says = |ssd: &SsdConfig| ssd.gc.last_program != LastProgram::default();
+    says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
 /// Where events begin is not said if the schedule says it, unless the preset says another thing.
@@ -387,6 +404,9 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         choice(&[("unit", Destination::Unit), ("device", Destination::Device)])
             .saying("\"unit\" or (with allocation \"dynamic\") \"device\""),
         PRESET, "where moved pages go: to their own allocation unit, or to the unit of the device with the most free blocks" },
+    at! { "ssd.gc.last_program", gc.last_program if says_last_program, needs needs_joined,
+        choice(&[("padded", LastProgram::Padded), ("filled", LastProgram::Filled)]), PRESET,
+        "what becomes of a victim's last program, which its live data does not fill, where a program carries several mapping units.          padded: the rest of it is padding; filled: live data of the full block that has the fewest goes along" },
     by! { "ssd.gc.concurrency", policy("the name of a policy, or a table with `policy` and the policy's own keys"),
         |draft, (), gc, field| draft.policy(gc, field, &CONCURRENCY), |_, ssd| Some(table_of(&ssd.gc.concurrency)), PRESET,
         "how many channels may collect at once" },

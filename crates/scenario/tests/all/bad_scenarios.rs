@@ -363,6 +363,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array = { level = \"raid5\", delay_pre_reads = true }", "array.delay_pre_reads", "array.stripe_cache above 0"),
     (LOAD, "array = { level = \"raid5\", stripe_cache = 17, delay_pre_reads = 1 }", "array.delay_pre_reads", "true or false"),
     (LOAD, "ssd.gc.host_share = \"20%\"", "ssd.gc.host_share", "ssd.gc.trigger = \"bursts\""),
+    (LOAD, "ssd.gc.last_program = \"filled\"", "ssd.gc.last_program", "a mapping unit smaller than a program"),
     // What members reveal.
     (LOAD, "array.interface = \"bussy\"", "array.interface", "did you mean \"busy\"?"),
     (LOAD, "array.interface = 3", "array.interface", "\"nothing\", \"log\", \"window\", \"busy\" or \"command\""),

@@ -607,6 +607,9 @@ pub fn given(path: &str, value: &str) -> Vec<String> {
         "ssd.gc.host_share" => {
             flags.extend(["ssd.gc.trigger=bursts".into(), "ssd.gc.schedule=preemptive".into()]);
         }
+        "ssd.gc.last_program" => {
+            flags.extend(["ssd.ftl.mapping_unit=4KiB".into(), "ssd.write_cache.size=1MiB".into()]);
+        }
         path if path.starts_with("array.rebuild") => flags.push("array.level=raid5".into()),
         _ => {}
     }

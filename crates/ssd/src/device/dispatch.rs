@@ -236,7 +236,7 @@ impl<P: Probe> Device<P> {
     fn go_on_unasked(&mut self, die: u32, due: Due, now: SimTime) -> Result<Outcome, DeviceFailure> {
         match due {
             Due::Read(page) if self.schedule_needs.moves_unasked => self.start_move(die, page, now)?,
-            Due::Read(_) | Due::Program(_) => self.start_half(die, due, now)?,
+            Due::Read(_) | Due::ReadAhead(..) | Due::Program(_) => self.start_half(die, due, now)?,
             Due::Erase => self.start_erase(die, now),
             Due::Choose => {
                 let looks = self.yields(die) || self.schedule_needs.queues || self.repeats_events();

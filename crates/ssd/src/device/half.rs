@@ -60,6 +60,7 @@ impl<P: Probe> Device<P> {
         match due {
             Due::Read(page) if self.rules.shape.packing.packs() => self.read_victim_page(die, page, now),
             Due::Program(_) if self.rules.shape.packing.packs() => self.program_victim_units(die, now)?,
+            Due::ReadAhead(block, page) => self.read_page_ahead(die, (block, page), now),
             Due::Read(page) => self.read_alone(die, unit, &victim, page, now),
             Due::Program(held) => self.program_alone(die, unit, (victim.block, held), now)?,
             Due::Choose | Due::Erase => unreachable!("no half of a move is due"),

@@ -91,7 +91,9 @@ impl<P: Probe> Device<P> {
                 let summaries = taken + self.skip_pages(die, place);
                 self.begin_parts(die, (Class::Write, to), (own, summaries), now);
             }
-            Due::Choose | Due::Erase => unreachable!("no half of a move is due"),
+            Due::Choose | Due::Erase | Due::ReadAhead(..) => {
+                unreachable!("no half of a move is due with which something goes along")
+            }
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ impl<P: Probe> Device<P> {
         let shares_unit = self.rules.shape.units_per_die == 1;
         let mut siblings = self.units_of(die).filter(|&sibling| shares_unit || sibling != unit);
         match due {
-            Due::Choose | Due::Erase => false,
+            Due::Choose | Due::Erase | Due::ReadAhead(..) => false,
             Due::Read(page) => siblings.any(|sibling| {
                 let lies_there =
                     |op: &PageOp| self.ftl.lookup(op.unit, op.lpn).is_some_and(|place| place.1 == page);

@@ -18,6 +18,8 @@ pub(super) enum Due {
     Choose,
     /// Read the page at this offset.
     Read(u32),
+    /// Read the page at this offset of a block that is no victim, to fill the victim's last program.
+    ReadAhead(BlockId, u32),
     /// Program the page that was read.
     Program(Held),
     /// Erase the victim.
@@ -40,7 +42,7 @@ impl<P: Probe> Device<P> {
             Some(&Job { unit, victim: Some(victim), .. }) if token == Token::GcMove => {
                 match self.due(self.rules.shape.unit(die, unit), Some(&victim)) {
                     Due::Read(page) => self.start_move(die, page, now).map(|()| true),
-                    due @ Due::Program(_) => {
+                    due @ (Due::Program(_) | Due::ReadAhead(..)) => {
                         let packs = self.rules.shape.packing.packs();
                         assert!(packs, "a half is due, not a whole move");
                         self.start_half(die, due, now).map(|()| true)
@@ -132,6 +134,7 @@ impl<P: Probe> Device<P> {
         debug_assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
         let superseded = victim.and_then(|(_, victim)| victim.held).map_or(0, |held| held.count);
         self.counters.inside.superseded_moves += u64::from(superseded);
+        self.dies[die as usize].ahead = None;
         let timing = &self.rules.timing;
         let erase = Step::Array(timing.erase);
         self.dies[die as usize].begin(Activity::Erase, now).told(timing.command.erase).then(erase);
@@ -196,7 +199,7 @@ impl<P: Probe> Device<P> {
         let destination = self.ftl.next_gc_page(unit).unwrap_or((victim, 0));
         let (phase, cursor) = match self.due(unit, job.victim.as_ref()) {
             Due::Choose => (GcPhase::Choose, self.rules.shape.data_pages),
-            Due::Read(page) => (GcPhase::Read, page),
+            Due::Read(page) | Due::ReadAhead(_, page) => (GcPhase::Read, page),
             Due::Program(held) => (GcPhase::Program, held.page),
             Due::Erase => (GcPhase::Erase, self.rules.shape.data_pages),
         };

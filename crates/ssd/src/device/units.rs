@@ -16,6 +16,8 @@
 //!   itself, and then all go together. Behind a [write cache](super::cache) a whole program's worth is ready at one moment.
 //! * Collection reads each page of a victim once, takes its live units out and keeps them in the controller until they fill a
 //!   program or the victim has no more. Units that were overwritten meanwhile are left out.
+//! * What the last program of a victim lacks is padding, or live units of the closed block that has the fewest: it is likely to be
+//!   the next victim, and its units would move then. It stays closed, and loses only what such programs took.
 //!
 //! Not modelled: reads of several units of one page that share its array read; reads of several planes at once; programs of
 //! part of the planes.
@@ -26,7 +28,7 @@ use super::queue::{OpKind, PageOp};
 use super::steps::Due;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
-use crate::die::collection::{Held, Moving, Place};
+use crate::die::collection::{Ahead, Held, Moving, Place};
 use crate::die::command::{Activity, Part, Step};
 use crate::ftl::To;
 use crate::gc::schedule::Class;
@@ -132,13 +134,34 @@ impl<P: Probe> Device<P> {
         let Some((held, first)) = held.zip(first).filter(|&(_, first)| first < cursor) else {
             return further.map_or(Due::Erase, Due::Read);
         };
-        let room = self.ftl.room_for_gc(unit, self.ftl.moves_to(unit, block.0, first)) as usize;
+        let frontier = self.ftl.moves_to(unit, block.0, first);
+        let room = self.ftl.room_for_gc(unit, frontier) as usize;
+        let left = room - self.live_in(unit, block, (first, cursor)).take(room).count();
         match further {
-            Some(page) if self.live_in(unit, block, (first, cursor)).take(room).count() < room => {
-                Due::Read(page)
+            Some(page) if left > 0 => Due::Read(page),
+            None if left > 0 && self.rules.shape.fills => {
+                let ahead = self.page_ahead((unit, frontier), left);
+                ahead.map_or(Due::Program(Held { page: first, ..held }), |(block, page)| {
+                    Due::ReadAhead(block, page)
+                })
             }
             _ => Due::Program(Held { page: first, ..held }),
         }
+    }
+
+    /// What is read next to fill the last program of a victim, which has `left` pages free: block and page, if there is any.
+    fn page_ahead(&self, (unit, frontier): (u32, usize), left: usize) -> Option<(BlockId, u32)> {
+        let (block, from) = match self.dies[self.rules.shape.die_of(unit) as usize].ahead {
+            None => (self.ftl.blocks(unit).fewest_valid()?.0, 0),
+            Some(ahead)
+                if self.live_in(unit, ahead.block, (ahead.page, ahead.cursor)).take(left).count() < left =>
+            {
+                (ahead.block, ahead.cursor)
+            }
+            Some(_) => return None,
+        };
+        let page = self.ftl.next_live(unit, block.0, from)?;
+        (self.ftl.moves_to(unit, block.0, page) == frontier).then_some((block, page))
     }
 
     /// The live pages of a block between two offsets.
@@ -176,6 +199,45 @@ impl<P: Probe> Device<P> {
             (victim.cursor, victim.held) = (end, Some(held));
         }
         Some((self.rules.read_time((victim.block, page), now), count as u8))
+    }
+
+    /// Reads the flash page in which a page lies of a block that is no victim: its live pages go to the controller.
+    pub(super) fn read_page_ahead(&mut self, die: u32, (block, page): (BlockId, u32), now: SimTime) {
+        let Some((unit, _)) = self.dies[die as usize].collection.victim() else { return };
+        let unit = self.rules.shape.unit(die, unit);
+        let packing = self.rules.shape.packing;
+        let cursor = packing.end_of(packing.page_of(page));
+        let count = self.live_in(unit, block, (page, cursor)).count();
+        let slot = &mut self.dies[die as usize];
+        slot.ahead = Some(Ahead { block, page: slot.ahead.map_or(page, |ahead| ahead.page), cursor });
+        let (read, cycles) = (self.rules.read_time((block, page), now), self.rules.timing.command.read);
+        let command = self.dies[die as usize].begin(Activity::Move, now);
+        command.told(cycles).then(Step::Array(read)).then(Step::Out(count as u8));
+        self.start(die, now);
+    }
+
+    /// Live pages that were read ahead go to a program of a frontier which has `room` for them. Returns how many.
+    fn give_pages_ahead(
+        &mut self,
+        die: u32,
+        (unit, frontier): (u32, usize),
+        room: u32,
+        now: SimTime,
+    ) -> Result<u32, DeviceFailure> {
+        let Some(Ahead { block, page, cursor }) = self.dies[die as usize].ahead.take() else {
+            return Ok(0);
+        };
+        let mut count = 0;
+        for page in page..cursor {
+            let goes_along = self.ftl.lpn_at(unit, block.0, page).is_some()
+                && self.ftl.moves_to(unit, block.0, page) == frontier;
+            if count < room && goes_along {
+                let failure = self.failure(now);
+                self.ftl.move_ahead((unit, block, page), frontier, &mut self.probe).map_err(failure)?;
+                count += 1;
+            }
+        }
+        Ok(count)
     }
 
     /// Programs what a die holds of its victim.
@@ -228,6 +290,7 @@ impl<P: Probe> Device<P> {
             victim.held = held;
             victim.moved += count;
         }
+        count += self.give_pages_ahead(die, (unit, frontier), room - count, now)?;
         let padded = self.ftl.pad(unit, frontier, IoCause::Gc);
         self.count_padding(IoCause::Gc, padded);
         let (block, page) = to.unwrap_or_default();

@@ -26,6 +26,8 @@
 //!                │      ▲
 //!                └─ away┘  the page is programmed by another die, or comes back
 //! ```
+//!
+//! Where a program carries several pages, what the last one of a victim lacks may be read from another block before it.
 
 use harmonia_types::{SimDuration, SimTime};
 
@@ -104,6 +106,16 @@ impl Moving {
     pub fn new(block: BlockId) -> Moving {
         Moving { block, cursor: 0, held: None, moved: 0 }
     }
+}
+
+/// Pages of a block that is no victim yet, read to go along in a victim's last program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ahead {
+    pub block: BlockId,
+    /// The first page that was read.
+    pub page: u32,
+    /// Next page to look at.
+    pub cursor: u32,
 }
 
 /// A page between its read and its program.

@@ -24,7 +24,7 @@ use harmonia_types::{SimDuration, SimTime};
 
 use crate::block::BlockId;
 use crate::gc::schedule::Class;
-use collection::Collection;
+use collection::{Ahead, Collection};
 use command::{Activity, Command, NO_OP, Part, Paused, Step};
 use debt::Debt;
 use skips::Skips;
@@ -64,6 +64,8 @@ pub(crate) struct Die {
     pub parts: Vec<Part>,
     /// Unit and LPN of the page last moved.
     pub moving: Option<(u32, u32)>,
+    /// What was read of another block to fill the last program of its victim.
+    pub ahead: Option<Ahead>,
     /// Pages of other units' victims to be programmed here.
     pub guests: VecDeque<Guest>,
     /// The page of another unit that is being programmed here, or whose program is suspended.
@@ -114,6 +116,7 @@ impl Default for Die {
             hosting: None,
             paused: None,
             moving: None,
+            ahead: None,
             command_began: SimTime::ZERO,
             gc_part_until: SimTime::ZERO,
             gc_log: VecDeque::new(),

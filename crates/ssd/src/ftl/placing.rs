@@ -110,6 +110,7 @@ impl UnitMut<'_> {
             sum.summaries += moved.summaries;
         }
         if room > 0 {
+            self.fill(frontier, sum, probe)?;
             sum.padded += self.pad(frontier, harmonia_types::IoCause::Gc);
         }
         self.entries[victim.index()] = encode(BlockState::Collecting, 0);
@@ -179,6 +180,19 @@ impl Ftl {
         let lpn = self.next_live(unit, block, page).and_then(|page| self.lpn_at(unit, block, page));
         let to = lpn.zip(self.view(unit)).map(|(lpn, view)| view.of_collection(lpn as usize, block as usize));
         to.unwrap_or(self.gc_frontier)
+    }
+
+    /// Moves a live page of a closed block to a frontier; the block stays closed.
+    ///
+    /// # Errors
+    /// If it has nowhere to go.
+    pub(crate) fn move_ahead<P: Probe>(
+        &mut self,
+        (unit, block, page): (u32, BlockId, u32),
+        frontier: usize,
+        probe: &mut P,
+    ) -> Result<Moved, OutOfBlocks> {
+        self.unit(unit).move_ahead(block, page, frontier, probe)
     }
 
     /// Whether a handle is one that the drive knows.

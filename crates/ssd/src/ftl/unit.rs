@@ -359,11 +359,68 @@ impl UnitMut<'_> {
             done += run;
         }
         if packing.packs() {
+            self.fill(self.gc_frontier, sum, probe)?;
             sum.padded += self.pad(self.gc_frontier, IoCause::Gc);
         }
         sum.moves += live as u32;
         self.entries[victim.index()] = encode(BlockState::Collecting, 0);
         Ok(())
+    }
+
+    /// The program that collection has begun at a frontier takes live pages of the closed block that has the fewest, if the drive
+    /// does so.
+    pub(super) fn fill<P: Probe>(
+        &mut self,
+        frontier: usize,
+        sum: &mut Collected,
+        probe: &mut P,
+    ) -> Result<(), OutOfBlocks> {
+        let packing = self.shape.packing;
+        let begun = self.state.frontiers[frontier].map_or(0, |open| open.page);
+        let mut room = packing.left_of_program(begun) % packing.slots_per_program();
+        let Some((block, _)) = fewest_valid(self.best).filter(|_| self.shape.fills && room > 0) else {
+            return Ok(());
+        };
+        let base = self.base + (block.0 << self.shape.page_bits);
+        let mut last = None;
+        for offset in 0..self.shape.data_pages {
+            let lpn = self.reverse[(base - self.base + offset) as usize];
+            if lpn == NONE || self.map[lpn as usize] != base + offset {
+                continue;
+            }
+            if room == 0 || self.placing.is_some() && self.moves_to(lpn) != frontier {
+                break;
+            }
+            let page = packing.page_of(offset);
+            sum.reads += u32::from(last.replace(page) != Some(page));
+            let moved = self.move_ahead(block, offset, frontier, probe)?;
+            room -= 1;
+            sum.moves += 1;
+            sum.between_planes += u32::from(moved.between_planes);
+            sum.summaries += moved.summaries;
+        }
+        Ok(())
+    }
+
+    /// Moves a live page of a closed block, which stays closed.
+    pub(crate) fn move_ahead<P: Probe>(
+        &mut self,
+        block: BlockId,
+        page: u32,
+        frontier: usize,
+        probe: &mut P,
+    ) -> Result<Moved, OutOfBlocks> {
+        let from = block.0 << self.shape.page_bits | page;
+        let lpn = self.reverse[from as usize];
+        assert!(self.map[lpn as usize] == self.base + from, "only a live page is moved");
+        self.invalidate(from);
+        self.state.mapped -= 1;
+        let (to, summaries) = self.take_over_page(lpn, frontier)?;
+        probe.copy(self.page(from), to, self.device_lpn(lpn));
+        let (goes_to, offset) =
+            (to.ppn.0 >> self.shape.page_bits, to.ppn.0 & ((1 << self.shape.page_bits) - 1));
+        let between_planes = self.plane(goes_to) != self.plane(block.0);
+        Ok(Moved { to: (goes_to, offset), between_planes, summaries })
     }
 
     /// The program that a frontier has begun is programmed without the rest of its pages, which hold nothing; returns how many.

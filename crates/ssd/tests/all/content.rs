@@ -17,7 +17,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::gc::schedule;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
-use harmonia_ssd::{Destination, Device, Ftl, SubRequest};
+use harmonia_ssd::{Destination, Device, Ftl, LastProgram, SubRequest};
 use harmonia_types::{IoCause, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime};
 
 /// Which page of which write.
@@ -269,6 +269,8 @@ fn check(seed: u64, packs: bool) -> [u64; 8] {
     config.gc.concurrency = crate::random::later_keys(&mut later, config.gc.concurrency);
     if packs {
         crate::random::pack(&mut config, &mut Rng::stream(seed, "content/packing"));
+        config.gc.last_program =
+            pick(&mut Rng::stream(seed, "content/last"), &[LastProgram::Padded, LastProgram::Filled]);
     }
     crate::random::sharing(&mut config, &mut Rng::stream(seed, "content/sharing"));
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));

@@ -12,7 +12,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::{FlashPage, NoProbe, Origin, Probe, any, probe_as};
 use harmonia_ssd::{
-    Amount, Device, Frontiers, Ftl, Goal, PolicyConfig, SsdConfig, SubRequest, WriteCacheConfig,
+    Amount, Device, Frontiers, Ftl, Goal, LastProgram, PolicyConfig, SsdConfig, SubRequest, WriteCacheConfig,
 };
 use harmonia_types::{IoCause, Lpn, Operation, SimTime};
 
@@ -209,12 +209,13 @@ impl Probe for Apart {
 }
 
 /// A device of two dies in which handles stay apart, with a write cache and programs of several units or without.
-fn device(cache: bool, packs: bool, schedule: &str) -> SsdConfig {
+fn device(cache: bool, packs: Option<LastProgram>, schedule: &str) -> SsdConfig {
     let mut config = unit(40, 20, 3, streams(3, "persistent"));
     config.geometry.channels = 2;
     config.geometry.pages_per_block = 8;
     config.gc.schedule = schedule.into();
-    if packs {
+    if let Some(last) = packs {
+        config.gc.last_program = last;
         config.geometry.page_size = 4 * PAGE as u32;
         config.ftl.mapping_unit = Some(PAGE as u32);
         config.timing.copyback = harmonia_flash::Copyback::None;
@@ -228,10 +229,12 @@ fn device(cache: bool, packs: bool, schedule: &str) -> SsdConfig {
 
 #[test]
 fn two_handles_never_share_a_block() {
-    for (cache, packs) in [(false, false), (true, false), (true, true)] {
+    let cases =
+        [(false, None), (true, None), (true, Some(LastProgram::Padded)), (true, Some(LastProgram::Filled))];
+    for (cache, packs) in cases {
         for schedule in ["blocking", "preemptive", "stepwise"] {
             let config = device(cache, packs, schedule);
-            let what = format!("cache {cache}, packs {packs}, {schedule}");
+            let what = format!("cache {cache}, packs {packs:?}, {schedule}");
             let ftl = Ftl::new(&config, 1, "device").unwrap_or_else(|why| panic!("{what}: {why}"));
             let apart = Apart { page_bits: ftl.shape().page_bits, ..Apart::default() };
             let pages = u64::from(ftl.shape().logical_pages);

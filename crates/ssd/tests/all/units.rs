@@ -10,7 +10,7 @@ use harmonia_flash::{Copyback, PageTimes};
 use harmonia_ssd::block::BlockId;
 use harmonia_ssd::gc::victim::{NoReads, Victim, VictimView};
 use harmonia_ssd::probe::{AuditProbe, NoProbe, any};
-use harmonia_ssd::{Amount, Device, Frontiers, Ftl, Goal, SsdConfig, SubRequest};
+use harmonia_ssd::{Amount, Device, Frontiers, Ftl, Goal, LastProgram, SsdConfig, SubRequest};
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 /// Four units in a page, four pages in a block; data is there at once.
@@ -244,6 +244,54 @@ fn each_page_with_live_units_is_read_once_and_units_are_packed() {
     }
 }
 
+/// What the last program of a victim lacks comes from the closed block with the fewest live units, a page of it read for four.
+#[test]
+fn the_last_program_of_a_victim_is_filled_from_the_emptiest_block() {
+    for schedule in ["blocking", "preemptive", "stepwise"] {
+        let mut config = four();
+        config.gc.schedule = schedule.into();
+        config.gc.last_program = LastProgram::Filled;
+        for (first, second) in (0..16).flat_map(|first| (0..16).map(move |second| (first, second))) {
+            let mut bench = with_first(&config, &low(first, second));
+            let (block, live) = emptiest(&bench);
+            let intervals = bench.read(0, 1, 20, 1).collected();
+            let case = format!("{schedule}, live {first:04b} {second:04b}, then {live:?} of {block}");
+            let moved = u64::from(first.count_ones() + second.count_ones());
+            let programs = moved.div_ceil(4);
+            let along = (4 * programs - moved).min(live.iter().sum::<u64>());
+            // Whole pages are read until the program is full, and what does not fit in it stays where it is.
+            let (mut read, mut ahead) = (0, 0);
+            for &of_page in live.iter().filter(|&&of_page| of_page > 0) {
+                if read < along {
+                    (read, ahead) = (read + of_page, ahead + 1);
+                }
+            }
+            let reads = u64::from(first > 0) + u64::from(second > 0) + ahead;
+            // A command that gives no way transfers what it moves; steps transfer what they read.
+            let out = if schedule == "blocking" { along } else { read };
+            let time = 1_000 * reads + 75 * (2 * moved + along + out) + 5_000 * programs + 20_000;
+            assert_eq!(intervals, [(0, time)], "{case}");
+            let padding = 4 * programs - moved - along;
+            assert_eq!(programmed(&bench, IoCause::Gc), (4 * programs, padding * PAGE), "{case}");
+            bench.device.ftl().audit();
+        }
+    }
+}
+
+/// The closed block with the fewest live units but the first, and how many live units each of its pages has.
+fn emptiest(bench: &Bench) -> (u32, Vec<u64>) {
+    let ftl = bench.device.ftl();
+    let (block, _) = (1..)
+        .map_while(|block| (block < ftl.shape().blocks_per_unit).then_some(BlockId(block)))
+        .filter_map(|block| Some((block, ftl.blocks(0).closed_valid(block)?)))
+        .min_by_key(|&(_, valid)| valid)
+        .expect("closed blocks");
+    let places = (0..ftl.shape().logical_pages).filter_map(|lpn| ftl.lookup(0, lpn));
+    let mut live = vec![0; 4];
+    places.filter(|place| place.0 == block.0).for_each(|place| live[place.1 as usize / 4] += 1);
+    (block.0, live)
+}
+
 /// Collecting a block wins whole programs, so one that lacks less than that is left alone, and idle time ends.
 #[test]
 fn a_block_that_lacks_less_than_a_program_is_not_collected() {
@@ -280,11 +328,16 @@ fn a_unit_that_is_overwritten_meanwhile_is_not_programmed() {
 
 /// What a unit of the closed form writes in all for each page of the host, greedy or first-in first-out.
 fn measured(victim: &str, units: u32) -> f64 {
-    const SLOTS: u32 = 8_176;
+    amplified(victim, (8_176, units), LastProgram::Padded)
+}
+
+/// The same of blocks of so many units, and so many in a program.
+fn amplified(victim: &str, (slots, units): (u32, u32), last: LastProgram) -> f64 {
     let mut config = one_die();
     config.geometry.blocks_per_plane = 64;
     config.geometry.page_size = 512 * units;
-    config.geometry.pages_per_block = SLOTS / units;
+    config.geometry.pages_per_block = slots / units;
+    config.gc.last_program = last;
     config.ftl.mapping_unit = Some(512);
     config.ftl.reserved_blocks = Amount::Blocks(14);
     config.ftl.frontiers = Frontiers::Shared;
@@ -292,7 +345,7 @@ fn measured(victim: &str, units: u32) -> f64 {
     config.timing.copyback = Copyback::None;
     let mut ftl = Ftl::new(&config, 1, "device").unwrap();
     let shape = ftl.shape().clone();
-    assert_eq!((shape.data_pages, shape.logical_pages), (SLOTS, 50 * SLOTS));
+    assert_eq!((shape.data_pages, shape.logical_pages), (slots, 50 * slots));
     let victim = harmonia_ssd::gc::victim::build(&config.gc.victim).unwrap();
     let mut rng = Rng::stream(7, "units/uniform");
     let write = |ftl: &mut Ftl, lpn| {
@@ -353,6 +406,20 @@ fn write_amplification_follows_the_units_of_a_block() {
             let error = one / first_in_first_out() - 1.0;
             assert!(error.abs() < 0.01, "{one} differs from the closed form by {error}");
         }
+    }
+}
+
+/// Victims hold nearly the same number of live units, so that with padding each costs a whole number of programs. Filled, it costs
+/// what it holds.
+#[test]
+fn filled_programs_amplify_writes_like_programs_of_one_unit() {
+    for victim in ["greedy", "fifo"] {
+        let one = amplified(victim, (256, 1), LastProgram::Padded);
+        let [padded, filled] =
+            [LastProgram::Padded, LastProgram::Filled].map(|last| amplified(victim, (256, 16), last));
+        eprintln!("{victim}: {one:.4}, padded {padded:.4}, filled {filled:.4}");
+        assert!(padded / one > 1.03, "{victim}: padded {padded}, one unit a program {one}");
+        assert!((filled / one - 1.0).abs() < 0.01, "{victim}: filled {filled}, one unit a program {one}");
     }
 }
 

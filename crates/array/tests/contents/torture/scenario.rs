@@ -10,7 +10,8 @@ use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
-    FtlConfig, GcConfig, HOST_SHARE, Order, PolicyConfig, Priority, SsdConfig, Trigger, WriteCacheConfig,
+    FtlConfig, GcConfig, HOST_SHARE, LastProgram, Order, PolicyConfig, Priority, SsdConfig, Trigger,
+    WriteCacheConfig,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -388,6 +389,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
                 AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
             },
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
+            last_program: LastProgram::Padded,
             host_share: HOST_SHARE,
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),

@@ -5,7 +5,7 @@ use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, Lin
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, HOST_SHARE, Order, PolicyConfig, Priority, SsdConfig, Trigger,
+    GcConfig, HOST_SHARE, LastProgram, Order, PolicyConfig, Priority, SsdConfig, Trigger,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -92,6 +92,7 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
             // Policies that may move a full block need a free one, and are refused without.
             victim: if hard == 0 { "greedy".into() } else { (&*name(rng, victim::REGISTRY)).into() },
             schedule: slack_of(400, pick(rng, &FIRST_SCHEDULES).into()),
+            last_program: LastProgram::Padded,
             destination: if allocation == Allocation::Dynamic {
                 pick(rng, &[Destination::Unit, Destination::Device])
             } else {
