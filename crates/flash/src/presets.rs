@@ -93,6 +93,8 @@ pub const PRESETS: &[Preset] = &[
     MODERN_TLC_1T,
     named::SAMSUNG_PM9A3_960G,
     named::SOLIDIGM_P5520_1_92T,
+    named::MICRON_7450_PRO_960G,
+    named::SK_HYNIX_PE8110_960G,
     MICRON_MLC_1T,
     MICRON_MLC_1T_4P,
     MT29F_8CH,

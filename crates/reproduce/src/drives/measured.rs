@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn every_drive_of_the_page_is_read() {
         let drives = drives();
-        assert_eq!(drives.len(), 2);
+        assert_eq!(drives.len(), 4);
         for drive in &drives {
             let of = |wanted| drive.rows.iter().filter(|row| row.quantity == wanted).count();
             assert_eq!(

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::measured::{Drive, Load, Pattern};
 
 /// The part of a drive that is simulated.
-pub const SCALE: &str = "1/64";
+pub const SCALE: &str = "1/100";
 
 /// Of the capacity that is written under a load before it is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Warmup {
 }
 
 /// What runs that are kept have.
-pub const WARMUP: Warmup = Warmup { probe: 0.25, skewed: 0.5 };
+pub const WARMUP: Warmup = Warmup { probe: 0.4, skewed: 0.75 };
 
 /// How long the probe is measured, in seconds: 40,000 reads.
 const MEASURED_S: u64 = 8;
@@ -217,7 +217,7 @@ mod tests {
     fn a_load_has_its_rate_and_its_scale() {
         let of = |load| scenario("samsung-pm9a3-960g", load, WARMUP).expect("a scenario").to_toml();
         let text = of(Load::Offered(10_000));
-        assert!(text.contains("rate = 5000") && text.contains("scale = \"1/64\""), "{text}");
+        assert!(text.contains("rate = 5000") && text.contains("scale = \"1/100\""), "{text}");
         assert!(of(Load::Writes(Pattern::Part(0.1))).contains("hot_space = 0.1"));
     }
 

@@ -20,6 +20,7 @@ pub(crate) struct DevicePreset {
     multi_plane: bool,
     domain: Domain,
     trigger: Trigger,
+    last_program: LastProgram,
     /// Hard threshold in percent.
     hard: f64,
     collects: Collects,
@@ -76,6 +77,8 @@ pub(crate) const PRESETS: &[DevicePreset] = &[
     MODERN_TLC_1T,
     SAMSUNG_PM9A3_960G,
     SOLIDIGM_P5520_1_92T,
+    MICRON_7450_PRO_960G,
+    SK_HYNIX_PE8110_960G,
     MICRON_MLC_1T,
     MICRON_MLC_1T_4P,
     MT29F_8CH,
@@ -97,6 +100,7 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 5.0,
     collects: BLOCKING_AT_HARD,
     provenance: &[
@@ -141,6 +145,7 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Plane,
     trigger: Trigger::Background,
+    last_program: LastProgram::Padded,
     hard: 0.5,
     collects: PREEMPTIVE_AT_SOFT,
     provenance: &[
@@ -198,6 +203,7 @@ const MICRON_MLC_1T: DevicePreset = DevicePreset {
     multi_plane: true,
     domain: Domain::Plane,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 5.0,
     collects: BLOCKING_AT_HARD,
     provenance: &[
@@ -243,6 +249,7 @@ const MT29F_8CH: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Die,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 0.2,
     collects: BLOCKING_AT_HARD,
     provenance: &[
@@ -302,6 +309,7 @@ const FEMU_16G: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 5.0,
     collects: BLOCKING_AT_SOFT,
     provenance: &[
@@ -382,6 +390,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Die,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 2.5,
     collects: PREEMPTIVE_AT_SOFT,
     provenance: &MODERN_TLC,
@@ -451,9 +460,21 @@ const SHARES_DIES: Provenance = Provenance::Inferred(
     "SSD-iq: reads at saturation take less than 1 ms, so collection shares the dies with writes",
 );
 
+/// `modern-tlc-1t` with collections that share a program.
+const FILLING: [(&str, Provenance); MODERN_TLC.len() + 1] = {
+    let why = "assumed: firmware collects many blocks at once, and needs no padding between them";
+    let mut all = [("gc.last_program", Provenance::Inferred(why)); MODERN_TLC.len() + 1];
+    let mut next = 0;
+    while next < MODERN_TLC.len() {
+        all[next] = MODERN_TLC[next];
+        next += 1;
+    }
+    all
+};
+
 /// Drives that are sold; `harmonia_flash::presets` says how their figures were found.
-const NAMED: [(&str, Provenance); MODERN_TLC.len()] = replaced(
-    MODERN_TLC,
+const NAMED: [(&str, Provenance); MODERN_TLC.len() + 1] = replaced(
+    FILLING,
     &[
         ("controller.command_window", ONCE),
         ("controller.arbitration", ONCE),
@@ -471,17 +492,51 @@ const NAMED: [(&str, Provenance); MODERN_TLC.len()] = replaced(
 
 const SAMSUNG_PM9A3_960G: DevicePreset = DevicePreset {
     name: "samsung-pm9a3-960g",
-    reserved: 19.5,
+    reserved: 17.0,
     trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
     provenance: &NAMED,
     ..MODERN_TLC_1T
 };
 
 const SOLIDIGM_P5520_1_92T: DevicePreset = DevicePreset {
     name: "solidigm-p5520-1.92t",
-    reserved: 20.0,
+    reserved: 17.9,
     trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
     provenance: &NAMED,
+    ..MODERN_TLC_1T
+};
+
+const MICRON_7450_PRO_960G: DevicePreset = DevicePreset {
+    name: "micron-7450-pro-960g",
+    reserved: 16.0,
+    trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
+    provenance: &NAMED,
+    ..MODERN_TLC_1T
+};
+
+/// Reads beyond the knee take as long as writes, so all commands wait in one line.
+const IN_ONE_LINE: Provenance =
+    Provenance::Inferred("SSD-iq: beyond the knee reads take as long as writes, 5 ms");
+
+const SK_HYNIX_PE8110_960G: DevicePreset = DevicePreset {
+    name: "sk-hynix-pe8110-960g",
+    reserved: 14.9,
+    writes: Writes {
+        controller: ControllerConfig { command_window: Some(64), arbitration: Arbitration::Fifo },
+        ..MODERN_TLC_1T.writes
+    },
+    trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
+    provenance: &replaced(
+        NAMED,
+        &[
+            ("controller.arbitration", IN_ONE_LINE),
+            ("controller.command_window", Provenance::Fitted("reads beyond the knee")),
+        ],
+    ),
     ..MODERN_TLC_1T
 };
 
@@ -497,6 +552,7 @@ const TINY_TEST: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 5.0,
     collects: BLOCKING_AT_HARD,
     provenance: &[
@@ -565,7 +621,7 @@ impl DevicePreset {
                 victim: "greedy".into(),
                 schedule: self.collects.schedule.into(),
                 destination: Destination::Unit,
-                last_program: LastProgram::Padded,
+                last_program: self.last_program,
                 concurrency: PolicyConfig::named("unlimited"),
             },
             controller: self.writes.controller.clone(),
