@@ -25,7 +25,7 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept redundancy ladder relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
 	judgement judgement-long coverage demonstration command fuzz-one
 
@@ -50,6 +50,7 @@ help:
 	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=...; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make site    a site of the documentation with a search, below target/site'
+	@echo 'make drives     hold presets of named drives against measurements (ten minutes on two idle cores)'
 	@echo 'make reproduce  run every experiment behind docs/findings.md (three quarters of an hour on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
@@ -104,7 +105,7 @@ whole:
 	git rev-parse HEAD > .ci/whole
 
 # What passed is kept by commit, so that a night that was stopped goes on.
-NIGHTS := check demo judgement-long coverage swarm torture histories fuzz mutants
+NIGHTS := check demo judgement-long coverage drives-kept swarm torture histories fuzz mutants
 nightly: prerequisites prerequisites-python prerequisites-browser
 	@if [ -n "$$(git status --porcelain)" ]; then echo 'nightly: commit first: what passed is kept by commit'; exit 1; fi; \
 	passed=$(TARGET)/nightly/$$(git rev-parse HEAD); mkdir -p "$$passed"; \
@@ -291,6 +292,18 @@ mutants: prerequisites prerequisites-python $(VENV)/ready
 	command -v cargo-mutants > /dev/null || cargo install cargo-mutants@27.0.0 --locked --quiet --root $(TOOLS); \
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'tree-sitter==0.26.*' 'tree-sitter-rust==0.24.*'; \
 	$(VENV)/bin/python tests/mutants $(TARGET)/mutants --count $(MUTANTS) --seed $(SEED)
+
+# Named drives against measurements; docs/presets.md has what came of it.
+drives: prerequisites
+	cargo run --release --locked -p harmonia-cli -- reproduce drives --out $(TARGET)/drives
+	cp $(TARGET)/drives/drives.json experiments/drives.json
+	$(MAKE) --no-print-directory docs
+
+# The same into a new folder, which has to be what is kept.
+drives-kept: prerequisites
+	rm -rf $(TARGET)/drives-kept
+	cargo run --release --locked -p harmonia-cli -- reproduce drives --out $(TARGET)/drives-kept
+	cmp $(TARGET)/drives-kept/drives.json experiments/drives.json
 
 # Runs are kept below target/; delete the folder after changing the simulator.
 reproduce: prerequisites

@@ -161,6 +161,8 @@ Examples:
   harmonia reproduce response-hpc-w skew-erases      what two claims need
   harmonia reproduce array-size                      all runs of an experiment
   harmonia reproduce --out results                   everything: a quarter of an hour on two cores
+  harmonia reproduce drives                          presets of named drives against measurements: ten minutes
+  harmonia reproduce drives samsung-pm9a3-960g       one of them
 
 Finished runs are kept in the folder, so the same command continues where it was stopped. Delete the folder after \
 changing the code.";
@@ -305,9 +307,17 @@ pub(crate) enum Command {
         after_help = "Examples:\n  harmonia policies\n  harmonia policies --json | jq -r '.coordination[].name'"
     )]
     Policies(ListArguments),
-    /// List the presets: scenarios and SSDs
-    #[command(after_help = "Examples:\n  harmonia presets\n  harmonia presets --json")]
-    Presets(ListArguments),
+    /// List the presets: scenarios and SSDs; or every figure of one of them
+    #[command(
+        after_help = "Examples:\n  harmonia presets\n  harmonia presets samsung-pm9a3-960g\n  harmonia presets --json"
+    )]
+    Presets {
+        /// A preset, whose figures are printed with where they come from
+        #[arg(value_name = "NAME")]
+        name: Option<String>,
+        #[command(flatten)]
+        options: ListArguments,
+    },
     /// List the trace formats that can be read
     #[command(after_help = "Examples:\n  harmonia formats\n  harmonia formats --json")]
     Formats(ListArguments),
@@ -669,7 +679,7 @@ pub(crate) struct TuneArguments {
 /// What is reproduced.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArguments {
-    /// Claims, experiments and readings; see --list [default: all]
+    /// Claims, experiments and readings; see --list. Or `drives`, alone or with presets of named drives [default: all but drives]
     #[arg(value_name = "ID")]
     pub ids: Vec<String>,
     /// List claims, experiments and readings, and run nothing

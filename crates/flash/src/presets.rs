@@ -2,7 +2,9 @@
 //!
 //! Hardware only. What a preset says of mapping and garbage collection stands beside the scenario, which joins both
 //! halves by name. To add a device, add a [`Preset`] to [`PRESETS`] with one provenance per figure; a test in the
-//! scenario crate refuses a figure without one.
+//! scenario crate refuses a figure without one. `named` has the drives that are sold.
+
+mod named;
 
 use std::fmt;
 
@@ -17,6 +19,8 @@ pub enum Provenance {
     Found(&'static str),
     /// Our reading of sources that do not state it.
     Inferred(&'static str),
+    /// Chosen so that the drive agrees with measurements; on which of them.
+    Fitted(&'static str),
     /// Made up, for tests and quick tries.
     Invented(&'static str),
 }
@@ -26,6 +30,7 @@ impl fmt::Display for Provenance {
         match self {
             Provenance::Found(source) => write!(f, "found: {source}"),
             Provenance::Inferred(why) => write!(f, "inferred: {why}"),
+            Provenance::Fitted(rows) => write!(f, "fitted: {rows}"),
             Provenance::Invented(why) => write!(f, "invented: {why}"),
         }
     }
@@ -53,11 +58,43 @@ pub fn find(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
+/// Where the figures of a device come from that is another one with some figures of its own, whose sources are `own`.
+///
+/// # Panics
+/// When compiled, if the other device has no such figure.
+pub const fn replaced<const N: usize>(
+    mut all: [(&'static str, Provenance); N],
+    own: &[(&'static str, Provenance)],
+) -> [(&'static str, Provenance); N] {
+    let mut next = 0;
+    while next < own.len() {
+        let mut place = 0;
+        while !is_same(all[place].0.as_bytes(), own[next].0.as_bytes()) {
+            place += 1;
+        }
+        all[place] = own[next];
+        next += 1;
+    }
+    all
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
 /// All devices.
 pub const PRESETS: &[Preset] = &[
     MSR_SLC_32G,
     TLC_NVME_1T,
     MODERN_TLC_1T,
+    named::SAMSUNG_PM9A3_960G,
+    named::SOLIDIGM_P5520_1_92T,
+    named::MICRON_7450_PRO_960G,
+    named::SK_HYNIX_PE8110_960G,
     MICRON_MLC_1T,
     MICRON_MLC_1T_4P,
     MT29F_8CH,
@@ -258,57 +295,56 @@ const MODERN_TLC_1T: Preset = Preset {
         ..Timing::PLAIN
     },
     link: LinkConfig { latency: SimDuration(8_000), ..LinkConfig::of(6_500_000_000) },
-    provenance: &[
-        ("geometry.channels", Provenance::Inferred("assumed; measurements hardly tell")),
-        ("geometry.chips_per_channel", Provenance::Inferred("assumed: 16 dies; measurements hardly tell")),
-        ("geometry.dies_per_chip", Provenance::Inferred("how dies share packages changes nothing here")),
-        ("geometry.planes_per_die", Provenance::Inferred("assumed; measurements hardly tell")),
-        ("geometry.blocks_per_plane", Provenance::Inferred("assumed: what makes 1 TiB")),
-        (
-            "geometry.pages_per_block",
-            Provenance::Inferred(
-                "assumed: 96 programs; a real block has about four times as many, which would be more than 8,191 units",
-            ),
-        ),
-        ("geometry.page_size", Provenance::Inferred("usual of 3D TLC flash")),
-        ("geometry.program_planes", Provenance::Inferred("assumed: the four planes of a die work together")),
-        (
-            "geometry.program_pages",
-            Provenance::Inferred("3D TLC flash programs the three pages of a word line at once"),
-        ),
-        ("geometry.summary_pages", Provenance::Inferred("block summaries are not modelled for this drive")),
-        (
-            "geometry.own_pins",
-            Provenance::Inferred("the dies of a channel share its wires, as the Toggle interface does"),
-        ),
-        (
-            "timing.read",
-            Provenance::Inferred(
-                "read from measurements of a drive, whose reads without load fall into three groups",
-            ),
-        ),
-        ("timing.program", Provenance::Inferred("fitted, for 48 units: three pages in four planes")),
-        (
-            "timing.erase",
-            Provenance::Inferred("assumed: 8 ms for a real block, of which these are a quarter"),
-        ),
-        ("timing.transfer", Provenance::Inferred("assumed: 16 KiB at 1.6 GB/s; spare bytes left out")),
-        (
-            "timing.copyback",
-            Provenance::Inferred("TLC data passes the controller's error correction on every move"),
-        ),
-        ("timing.suspend_program", SUSPENDS),
-        ("timing.suspend_erase", Provenance::Inferred("assumed: as programs")),
-        ("timing.suspend_host_program", SUSPENDS),
-        (
-            "timing.minimum_run",
-            Provenance::Inferred("fitted: without it p99 of reads is a third of what was measured"),
-        ),
-        ("timing.resume", Provenance::Inferred("fitted, together with suspending")),
-        ("link.bandwidth", Provenance::Inferred("assumed: PCIe 4.0 x4")),
-        ("link.latency", Provenance::Inferred("fitted: what a read needs beyond its flash")),
-    ],
+    provenance: &MODERN_TLC,
 };
+
+const MODERN_TLC: [(&str, Provenance); 23] = [
+    ("geometry.channels", Provenance::Inferred("assumed; measurements hardly tell")),
+    ("geometry.chips_per_channel", Provenance::Inferred("assumed: 16 dies; measurements hardly tell")),
+    ("geometry.dies_per_chip", Provenance::Inferred("how dies share packages changes nothing here")),
+    ("geometry.planes_per_die", Provenance::Inferred("assumed; measurements hardly tell")),
+    ("geometry.blocks_per_plane", Provenance::Inferred("assumed: what makes 1 TiB")),
+    (
+        "geometry.pages_per_block",
+        Provenance::Inferred(
+            "assumed: 96 programs; a real block has about four times as many, which would be more than 8,191 units",
+        ),
+    ),
+    ("geometry.page_size", Provenance::Inferred("usual of 3D TLC flash")),
+    ("geometry.program_planes", Provenance::Inferred("assumed: the four planes of a die work together")),
+    (
+        "geometry.program_pages",
+        Provenance::Inferred("3D TLC flash programs the three pages of a word line at once"),
+    ),
+    ("geometry.summary_pages", Provenance::Inferred("block summaries are not modelled for this drive")),
+    (
+        "geometry.own_pins",
+        Provenance::Inferred("the dies of a channel share its wires, as the Toggle interface does"),
+    ),
+    (
+        "timing.read",
+        Provenance::Inferred(
+            "read from measurements of a drive, whose reads without load fall into three groups",
+        ),
+    ),
+    ("timing.program", Provenance::Inferred("fitted, for 48 units: three pages in four planes")),
+    ("timing.erase", Provenance::Inferred("assumed: 8 ms for a real block, of which these are a quarter")),
+    ("timing.transfer", Provenance::Inferred("assumed: 16 KiB at 1.6 GB/s; spare bytes left out")),
+    (
+        "timing.copyback",
+        Provenance::Inferred("TLC data passes the controller's error correction on every move"),
+    ),
+    ("timing.suspend_program", SUSPENDS),
+    ("timing.suspend_erase", Provenance::Inferred("assumed: as programs")),
+    ("timing.suspend_host_program", SUSPENDS),
+    (
+        "timing.minimum_run",
+        Provenance::Inferred("fitted: without it p99 of reads is a third of what was measured"),
+    ),
+    ("timing.resume", Provenance::Inferred("fitted, together with suspending")),
+    ("link.bandwidth", Provenance::Inferred("assumed: PCIe 4.0 x4")),
+    ("link.latency", Provenance::Inferred("fitted: what a read needs beyond its flash")),
+];
 
 /// Commands of one plane on an ONFI bus, in ns: a read and a program have a command, five cycles of address and a second
 /// command, an erase three of address. Before them stands the chip select (tCS), behind them the wait for busy (tWB, 100) and, of

@@ -13,6 +13,7 @@
 //! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
 //! * `expression`: measures as claims and pages write them;
 //! * `ages`: when members wear out, from their erases;
+//! * [`drives`]: what was measured on drives that are sold, and presets held against it;
 //! * [`assessment`]: claims with their verdicts;
 //! * [`findings`]: the page made of them, whose pictures are drawn by `harmonia-figure`.
 //!
@@ -24,6 +25,7 @@ pub mod assessment;
 pub mod campaign;
 mod choice;
 pub mod claims;
+pub mod drives;
 pub mod experiment;
 mod expression;
 pub mod findings;

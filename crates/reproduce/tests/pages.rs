@@ -6,6 +6,10 @@
 mod generator;
 
 use harmonia_reproduce::claims::{Paper, claims, reasons};
+use harmonia_reproduce::drives::judged::judge;
+use harmonia_reproduce::drives::measured::drives;
+use harmonia_reproduce::drives::runs::Shows;
+use harmonia_reproduce::drives::tables;
 use harmonia_reproduce::verdict::Verdict;
 use harmonia_reproduce::{assess, experiments, findings, readings};
 
@@ -78,5 +82,38 @@ fn every_missed_claim_of_a_paper_with_readings_has_a_reason_and_no_other_has() {
         let missed = matches!(one.verdict, Verdict::DirectionOnly | Verdict::NotReproduced);
         let given = reasons::reasons().iter().any(|reason| reason.claims.contains(&one.id));
         assert_eq!(missed, given, "{}: {}", one.id, one.verdict.text());
+    }
+}
+
+/// The README has the totals of named drives, apart from those of papers.
+#[test]
+fn the_readme_has_the_total_of_named_drives() {
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let kept = std::fs::read_to_string(generator::root().join("experiments/drives.json")).expect("results");
+    let shows = Shows::from_json(&kept).expect("results of drives");
+    let total = tables::total(&drives().iter().map(|drive| judge(drive, &shows)).collect::<Vec<_>>());
+    let readme = std::fs::read_to_string(generator::root().join("README.md")).expect("a README");
+    assert!(flat(readme).contains(&total), "README.md has to say: {total}");
+}
+
+/// What is kept of named drives has a run for every row, a reason for every miss, and no reason for what is none.
+#[test]
+fn every_miss_of_a_named_drive_has_its_reason() {
+    let kept = std::fs::read_to_string(generator::root().join("experiments/drives.json")).expect("results");
+    let shows = Shows::from_json(&kept).expect("results of drives");
+    for drive in drives() {
+        let judged = judge(&drive, &shows);
+        for one in &judged {
+            let of = format!("{}: {} at {}", drive.name, one.row.quantity.text(), one.row.load);
+            assert_ne!(one.verdict, Verdict::NotMeasured, "{of}");
+            assert!(one.verdict == Verdict::Within || !one.why.is_empty(), "{of}: {:?}", one.simulated);
+        }
+        for miss in &drive.misses {
+            assert!(
+                judged.iter().any(|one| one.why == miss.why),
+                "{}: {miss:?} explains nothing",
+                drive.name
+            );
+        }
     }
 }

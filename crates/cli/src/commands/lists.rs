@@ -1,9 +1,11 @@
 //! `harmonia policies`, `presets`, `formats` and `schema`: what the registries hold, and what scenarios may say.
 
 use harmonia_array::coordination;
+use harmonia_flash::presets::Provenance;
 use harmonia_scenario::policies::{Needs, needs};
 use harmonia_scenario::presets::{self, Kind, PresetInfo};
 use harmonia_scenario::schema::json_schema;
+use harmonia_scenario::{nearest, printable};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::placement;
 use harmonia_tables::{Color, Emphasis};
@@ -84,9 +86,12 @@ pub(crate) fn policies(options: &ListArguments, output: &Output) -> Result<(), F
     lists.print(options, output)
 }
 
-/// Scenarios, loads and devices that need no file.
-pub(crate) fn presets(options: &ListArguments, output: &Output) -> Result<(), Failure> {
+/// Scenarios, loads and devices that need no file; or all that one of them says.
+pub(crate) fn presets(name: Option<&str>, options: &ListArguments, output: &Output) -> Result<(), Failure> {
     let known = presets::list();
+    if let Some(name) = name {
+        return preset(&known, name, options, output);
+    }
     let list = |name, title, kind| {
         let items = known.iter().filter(|preset| preset.kind == kind).map(preset_item).collect();
         List { name, title, items }
@@ -97,6 +102,46 @@ pub(crate) fn presets(options: &ListArguments, output: &Output) -> Result<(), Fa
         list("device", "Devices (ssd.preset)", Kind::Device),
     ]);
     lists.print(options, output)
+}
+
+/// The figures of one preset; those that were fitted stand first.
+fn preset(known: &[PresetInfo], name: &str, options: &ListArguments, output: &Output) -> Result<(), Failure> {
+    let Some(preset) = known.iter().find(|preset| preset.name == name) else {
+        let near = nearest(name, known.iter().map(|preset| preset.name));
+        let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+        return Err(Failure::BadInput(format!(
+            "presets {}: there is no such preset{near}\n  allowed: a name of `harmonia presets`",
+            printable(name, 60)
+        )));
+    };
+    let item = preset_item(preset);
+    if options.json {
+        let text =
+            serde_json::to_string_pretty(&item).map_err(|error| Failure::Internal(error.to_string()))?;
+        return output.data(&(text + "\n"));
+    }
+    let mut text = format!("{}: {}\n", item.name, item.summary);
+    if let Some(scenario) = presets::scenario_text(name) {
+        text.push_str(&format!("\n{scenario}"));
+    }
+    let (fitted, others): (Vec<_>, Vec<_>) =
+        preset.parameters.iter().partition(|parameter| matches!(parameter.provenance, Provenance::Fitted(_)));
+    for (title, figures) in [("Fitted to measurements", fitted), ("Not fitted", others)] {
+        if figures.is_empty() {
+            continue;
+        }
+        text.push_str(&format!(
+            "\n{} ({})\n",
+            output.stdout_color().paint(Emphasis::Bold, title),
+            figures.len()
+        ));
+        let width = figures.iter().map(|figure| figure.key.len() + figure.value.len()).max().unwrap_or(0);
+        for figure in figures {
+            let value = format!("{} = {}", figure.key, figure.value);
+            text.push_str(&format!("  {value:width$}  {}\n", figure.provenance, width = width + 3));
+        }
+    }
+    output.data(&text)
 }
 
 fn preset_item(preset: &PresetInfo) -> Item {

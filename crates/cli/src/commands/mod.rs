@@ -4,6 +4,7 @@ mod advise;
 mod cache;
 mod check;
 mod diff;
+mod drives;
 mod explain;
 mod lifetime;
 mod lists;
@@ -55,7 +56,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
         Command::Diff(options) => diff::diff(&options, output),
         Command::Reproduce(options) => reproduce::reproduce(&options, no_progress, output),
         Command::Policies(options) => lists::policies(&options, output),
-        Command::Presets(options) => lists::presets(&options, output),
+        Command::Presets { name, options } => lists::presets(name.as_deref(), &options, output),
         Command::Formats(options) => lists::formats(&options, output),
         Command::Schema => lists::schema(output),
         Command::Check { scenario } => check::check(&scenario, output),

@@ -14,7 +14,7 @@ use harmonia_run::{AgedCache, Progress, RunOptions};
 use harmonia_scenario::files;
 use harmonia_tables::{Cell, Emphasis, Table};
 
-use super::cache;
+use super::{cache, drives};
 use crate::args::ReproduceArguments;
 use crate::failure::Failure;
 use crate::files::ResultFolder;
@@ -31,6 +31,9 @@ pub(crate) fn reproduce(
     no_progress: bool,
     output: &Output,
 ) -> Result<(), Failure> {
+    if let Some((drives::WORD, names)) = arguments.ids.split_first().map(|(id, names)| (id.as_str(), names)) {
+        return drives::drives(names, arguments, no_progress, output);
+    }
     let experiments = experiments()?;
     let choice = Choice::of(&arguments.ids, &experiments).map_err(Failure::BadInput)?;
     if arguments.list {

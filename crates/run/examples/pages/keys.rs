@@ -2,10 +2,13 @@
 
 use std::fmt::Write;
 
+use harmonia_reproduce::drives::judged::judge;
+use harmonia_reproduce::drives::runs::Shows;
+use harmonia_reproduce::drives::{measured, tables};
 use harmonia_scenario::presets;
 use harmonia_scenario::schema::keys;
 
-use super::GENERATED;
+use super::{GENERATED, root};
 
 /// What tables of keys do not say.
 const STREAMS: &str = r#"
@@ -97,9 +100,11 @@ pub fn presets() -> String {
     let mut page = String::from("# Presets and where their figures come from\n\n");
     page.push_str(GENERATED);
     page.push_str(
-        "A preset is a named scenario, load or device. Each figure of a load or device has one of three origins:\n\n\
+        "A preset is a named scenario, load or device. Each figure of a load or device has one of four origins:\n\n\
          - *found*: a paper, a data sheet or a simulator's source states it.\n\
          - *inferred*: no source states it; it is our reading.\n\
+         - *fitted*: it was chosen so that the device agrees with measurements. [Named drives](#named-drives-against-measurements) have \
+         such figures.\n\
          - *invented*: it was made up for tests.\n",
     );
     for preset in presets::list() {
@@ -112,5 +117,23 @@ pub fn presets() -> String {
             let _ = writeln!(page, "| `{}` | {} | {} |", figure.key, figure.value, figure.provenance);
         }
     }
+    page.push_str(&drives());
     page
+}
+
+/// How far presets of named drives are off, by the runs that are kept.
+fn drives() -> String {
+    let kept = std::fs::read_to_string(root().join("experiments/drives.json")).expect("results are there");
+    let shows = Shows::from_json(&kept).expect("results of drives");
+    let mut text = format!(
+        "\n## Named drives against measurements\n\nPresets of drives that are sold are held against measurements of SSD-iq (PVLDB 18). Each has at most \
+         five fitted figures. `harmonia reproduce drives` simulates all of it again, with the baselines that stand beside each figure.\n\n{}",
+        tables::opening()
+    );
+    for drive in measured::drives() {
+        let judged = judge(&drive, &shows);
+        let _ = write!(text, "\n### `{}` against measurements\n\n{}", drive.name, tables::markdown(&judged));
+        let _ = write!(text, "\n{}\n\n{}", tables::beside_neighbours(&judged), tables::misses(&judged));
+    }
+    text
 }

@@ -1,6 +1,6 @@
 //! Devices as data: the mapping and garbage collection that go with the hardware of [`harmonia_flash::presets`].
 
-use harmonia_flash::presets::{self as hardware, Provenance};
+use harmonia_flash::presets::{self as hardware, Provenance, replaced};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
     FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, LastProgram, Pacing, PolicyConfig, Priority,
@@ -20,6 +20,7 @@ pub(crate) struct DevicePreset {
     multi_plane: bool,
     domain: Domain,
     trigger: Trigger,
+    last_program: LastProgram,
     /// Hard threshold in percent.
     hard: f64,
     collects: Collects,
@@ -35,8 +36,8 @@ struct Writes {
     /// `None`: a page.
     mapping_unit: Option<u32>,
     cache: Option<WriteCacheConfig>,
-    /// Commands that are fetched at once, if they are limited.
-    window: Option<u32>,
+    /// How commands are fetched.
+    controller: ControllerConfig,
 }
 
 /// By their numbers, answered when they are programmed.
@@ -45,7 +46,7 @@ const BY_NUMBER: Writes = Writes {
     frontiers: Frontiers::Shared,
     mapping_unit: None,
     cache: None,
-    window: None,
+    controller: ControllerConfig { command_window: None, arbitration: Arbitration::RoundRobin },
 };
 
 /// How a device collects, and from where on.
@@ -74,6 +75,10 @@ pub(crate) const PRESETS: &[DevicePreset] = &[
     MSR_SLC_32G,
     TLC_NVME_1T,
     MODERN_TLC_1T,
+    SAMSUNG_PM9A3_960G,
+    SOLIDIGM_P5520_1_92T,
+    MICRON_7450_PRO_960G,
+    SK_HYNIX_PE8110_960G,
     MICRON_MLC_1T,
     MICRON_MLC_1T_4P,
     MT29F_8CH,
@@ -95,6 +100,7 @@ const MSR_SLC_32G: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 5.0,
     collects: BLOCKING_AT_HARD,
     provenance: &[
@@ -139,6 +145,7 @@ const TLC_NVME_1T: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Plane,
     trigger: Trigger::Background,
+    last_program: LastProgram::Padded,
     hard: 0.5,
     collects: PREEMPTIVE_AT_SOFT,
     provenance: &[
@@ -196,6 +203,7 @@ const MICRON_MLC_1T: DevicePreset = DevicePreset {
     multi_plane: true,
     domain: Domain::Plane,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 5.0,
     collects: BLOCKING_AT_HARD,
     provenance: &[
@@ -241,6 +249,7 @@ const MT29F_8CH: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Die,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 0.2,
     collects: BLOCKING_AT_HARD,
     provenance: &[
@@ -300,6 +309,7 @@ const FEMU_16G: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 5.0,
     collects: BLOCKING_AT_SOFT,
     provenance: &[
@@ -376,78 +386,160 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
             drain: Drain::Full,
             pacer: Pacing::Off,
         }),
-        window: Some(200),
+        controller: ControllerConfig { command_window: Some(200), arbitration: Arbitration::RoundRobin },
     },
     priority: Priority::ReadsFirst,
     multi_plane: false,
     domain: Domain::Die,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 2.5,
     collects: PREEMPTIVE_AT_SOFT,
-    provenance: &[
-        (
-            "controller.command_window",
-            Provenance::Inferred(
-                "fitted: without it a read waits behind no backlog of writes, as measured drives have it do",
-            ),
+    provenance: &MODERN_TLC,
+};
+
+const MODERN_TLC: [(&str, Provenance); 24] = [
+    (
+        "controller.command_window",
+        Provenance::Inferred(
+            "fitted: without it a read waits behind no backlog of writes, as measured drives have it do",
         ),
-        (
-            "controller.arbitration",
-            Provenance::Inferred(
-                "fitted: first come, first served would have reads near saturation wait five times as long",
-            ),
+    ),
+    (
+        "controller.arbitration",
+        Provenance::Inferred(
+            "fitted: first come, first served would have reads near saturation wait five times as long",
         ),
-        (
-            "write_cache.size",
-            Provenance::Inferred("assumed: 3,072 units; beyond 1,000 they make no difference"),
-        ),
-        ("write_cache.power_protected", Provenance::Inferred("drives for data centres have stored power")),
-        (
-            "write_cache.ack",
-            Provenance::Inferred("fitted: 9 us from the command to the answer, less the latency of the link"),
-        ),
-        ("ftl.reserved_blocks", FITTED),
-        (
-            "ftl.allocation",
-            Provenance::Inferred(
-                "fitted: to the die that is free; a strict round robin costs 5% of the rate",
-            ),
-        ),
-        ("ftl.mapping_unit", Provenance::Inferred("the 4 KiB that drives for data centres map")),
-        (
-            "ftl.allocation_unit",
-            Provenance::Inferred("assumed: the planes of a die work together, as superblocks do"),
-        ),
-        (
-            "ftl.frontiers",
-            Provenance::Inferred("fitted: apart; shared ones cost a third of the rate under a Zipf load"),
-        ),
-        ("ftl.priority", Provenance::Inferred("fitted: reads need not wait for what has not begun")),
-        ("ftl.multi_plane", Provenance::Inferred("one program writes all planes of a die")),
-        ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
-        ("gc.domain", ASSUMED),
-        ("gc.trigger", ASSUMED),
-        ("gc.hard_threshold", Provenance::Inferred("fitted: a floor of 2.5% of free blocks")),
-        (
-            "gc.soft_threshold",
-            Provenance::Inferred("assumed: five blocks above the floor, where the host still goes first"),
-        ),
-        (
-            "gc.begins_at",
-            Provenance::Inferred("firmware collects before it has to, and has done so all the drive's life"),
-        ),
-        ("gc.stop_threshold", ASSUMED),
-        ("gc.min_victims", ASSUMED),
-        ("gc.victim", FITTED),
-        (
-            "gc.schedule",
-            Provenance::Inferred(
-                "fitted: collection in proportion to writes; preemptive comes nearest to it",
-            ),
-        ),
-        ("gc.destination", ASSUMED),
-        ("gc.concurrency.policy", ASSUMED),
+    ),
+    ("write_cache.size", Provenance::Inferred("assumed: 3,072 units; beyond 1,000 they make no difference")),
+    ("write_cache.power_protected", Provenance::Inferred("drives for data centres have stored power")),
+    (
+        "write_cache.ack",
+        Provenance::Inferred("fitted: 9 us from the command to the answer, less the latency of the link"),
+    ),
+    ("ftl.reserved_blocks", FITTED),
+    (
+        "ftl.allocation",
+        Provenance::Inferred("fitted: to the die that is free; a strict round robin costs 5% of the rate"),
+    ),
+    ("ftl.mapping_unit", Provenance::Inferred("the 4 KiB that drives for data centres map")),
+    (
+        "ftl.allocation_unit",
+        Provenance::Inferred("assumed: the planes of a die work together, as superblocks do"),
+    ),
+    (
+        "ftl.frontiers",
+        Provenance::Inferred("fitted: apart; shared ones cost a third of the rate under a Zipf load"),
+    ),
+    ("ftl.priority", Provenance::Inferred("fitted: reads need not wait for what has not begun")),
+    ("ftl.multi_plane", Provenance::Inferred("one program writes all planes of a die")),
+    ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
+    ("gc.domain", ASSUMED),
+    ("gc.trigger", ASSUMED),
+    ("gc.hard_threshold", Provenance::Inferred("fitted: a floor of 2.5% of free blocks")),
+    (
+        "gc.soft_threshold",
+        Provenance::Inferred("assumed: five blocks above the floor, where the host still goes first"),
+    ),
+    (
+        "gc.begins_at",
+        Provenance::Inferred("firmware collects before it has to, and has done so all the drive's life"),
+    ),
+    ("gc.stop_threshold", ASSUMED),
+    ("gc.min_victims", ASSUMED),
+    ("gc.victim", FITTED),
+    (
+        "gc.schedule",
+        Provenance::Inferred("fitted: collection in proportion to writes; preemptive comes nearest to it"),
+    ),
+    ("gc.destination", ASSUMED),
+    ("gc.concurrency.policy", ASSUMED),
+];
+
+const ONCE: Provenance =
+    Provenance::Inferred("as in modern-tlc-1t, where it was chosen once for all measured drives");
+const SHARES_DIES: Provenance = Provenance::Inferred(
+    "SSD-iq: reads at saturation take less than 1 ms, so collection shares the dies with writes",
+);
+
+/// `modern-tlc-1t` with collections that share a program.
+const FILLING: [(&str, Provenance); MODERN_TLC.len() + 1] = {
+    let why = "assumed: firmware collects many blocks at once, and needs no padding between them";
+    let mut all = [("gc.last_program", Provenance::Inferred(why)); MODERN_TLC.len() + 1];
+    let mut next = 0;
+    while next < MODERN_TLC.len() {
+        all[next] = MODERN_TLC[next];
+        next += 1;
+    }
+    all
+};
+
+/// Drives that are sold; `harmonia_flash::presets` says how their figures were found.
+const NAMED: [(&str, Provenance); MODERN_TLC.len() + 1] = replaced(
+    FILLING,
+    &[
+        ("controller.command_window", ONCE),
+        ("controller.arbitration", ONCE),
+        ("write_cache.ack", ONCE),
+        ("ftl.reserved_blocks", Provenance::Fitted("writes a second beyond the knee")),
+        ("ftl.allocation", ONCE),
+        ("ftl.frontiers", ONCE),
+        ("ftl.priority", ONCE),
+        ("gc.trigger", SHARES_DIES),
+        ("gc.hard_threshold", ONCE),
+        ("gc.victim", ONCE),
+        ("gc.schedule", ONCE),
     ],
+);
+
+const SAMSUNG_PM9A3_960G: DevicePreset = DevicePreset {
+    name: "samsung-pm9a3-960g",
+    reserved: 17.0,
+    trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
+    provenance: &NAMED,
+    ..MODERN_TLC_1T
+};
+
+const SOLIDIGM_P5520_1_92T: DevicePreset = DevicePreset {
+    name: "solidigm-p5520-1.92t",
+    reserved: 17.9,
+    trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
+    provenance: &NAMED,
+    ..MODERN_TLC_1T
+};
+
+const MICRON_7450_PRO_960G: DevicePreset = DevicePreset {
+    name: "micron-7450-pro-960g",
+    reserved: 16.0,
+    trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
+    provenance: &NAMED,
+    ..MODERN_TLC_1T
+};
+
+/// Reads beyond the knee take as long as writes, so all commands wait in one line.
+const IN_ONE_LINE: Provenance =
+    Provenance::Inferred("SSD-iq: beyond the knee reads take as long as writes, 5 ms");
+
+const SK_HYNIX_PE8110_960G: DevicePreset = DevicePreset {
+    name: "sk-hynix-pe8110-960g",
+    reserved: 14.9,
+    writes: Writes {
+        controller: ControllerConfig { command_window: Some(64), arbitration: Arbitration::Fifo },
+        ..MODERN_TLC_1T.writes
+    },
+    trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
+    provenance: &replaced(
+        NAMED,
+        &[
+            ("controller.arbitration", IN_ONE_LINE),
+            ("controller.command_window", Provenance::Fitted("reads beyond the knee")),
+        ],
+    ),
+    ..MODERN_TLC_1T
 };
 
 const FOR_TESTS: Provenance = Provenance::Invented("small enough to age in milliseconds");
@@ -462,6 +554,7 @@ const TINY_TEST: DevicePreset = DevicePreset {
     multi_plane: false,
     domain: Domain::Device,
     trigger: Trigger::Foreground,
+    last_program: LastProgram::Padded,
     hard: 5.0,
     collects: BLOCKING_AT_HARD,
     provenance: &[
@@ -531,13 +624,10 @@ impl DevicePreset {
                 victim: "greedy".into(),
                 schedule: self.collects.schedule.into(),
                 destination: Destination::Unit,
-                last_program: LastProgram::Padded,
+                last_program: self.last_program,
                 concurrency: PolicyConfig::named("unlimited"),
             },
-            controller: ControllerConfig {
-                command_window: self.writes.window,
-                arbitration: Arbitration::RoundRobin,
-            },
+            controller: self.writes.controller.clone(),
             ..SsdConfig::of(self.flash())
         }
     }

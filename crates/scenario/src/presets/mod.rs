@@ -106,6 +106,16 @@ mod tests {
         }
     }
 
+    /// A drive with more would be a curve through its measurements.
+    #[test]
+    fn at_most_five_figures_of_a_device_are_fitted() {
+        for preset in list() {
+            let is_fitted = |figure: &&Parameter| matches!(figure.provenance, Provenance::Fitted(_));
+            let fitted = preset.parameters.iter().filter(is_fitted).count();
+            assert!(fitted <= 5, "{}: {fitted}", preset.name);
+        }
+    }
+
     #[test]
     fn every_preset_can_work() {
         for preset in device::PRESETS {

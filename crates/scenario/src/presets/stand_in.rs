@@ -121,8 +121,10 @@ mod tests {
             let figures = preset.parameters();
             assert!(figures.len() > 5, "{} has no streams", preset.name);
             for figure in figures {
-                let (Provenance::Found(why) | Provenance::Inferred(why) | Provenance::Invented(why)) =
-                    figure.provenance;
+                let (Provenance::Found(why)
+                | Provenance::Inferred(why)
+                | Provenance::Fitted(why)
+                | Provenance::Invented(why)) = figure.provenance;
                 assert!(
                     !why.is_empty(),
                     "{}: {} has neither `# found: ` nor `# inferred: `",

@@ -1,0 +1,3 @@
+//! Long simulations of this crate: `make simulations`.
+
+mod drives;
