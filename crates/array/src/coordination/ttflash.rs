@@ -3,7 +3,7 @@
 //! 1. A member registers at its soft threshold. It may start to collect if no other member collects.
 //! 2. The registered members take turns in the order of their numbers.
 //! 3. A member that collects is never stopped. Nothing is kept from it before, so operations that it was given then wait.
-//! 4. A read to it becomes a read of the rest of its row if that takes less time than the collection still does, and so does one
+//! 4. A read to it becomes a read of the rest of its row if that takes less time than the collection still does. So does a read
 //!    that waits in its queue when the collection begins. If two members of a row collect, the read does
 //!    without the one with the longer time left and waits for the other.
 //! 5. A member at its hard threshold collects at any time.

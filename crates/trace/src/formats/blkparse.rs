@@ -45,7 +45,7 @@ rwbs:                 [F]R|W|D|N[F][A][S][M]                F first: flush; D: d
         "An event before the start of the trace, printed with second 1266874889 or 18446744073 (2^64 ns) or up to an hour less, is skipped and counted.",
         "Empty lines, lines that begin with `#`, the list of input files and the summaries of processors, devices and processes are no requests.",
         "A volume is a device, `8,16`.",
-        "Text in a format of one's own (`blkparse -f`) is read by the same string: `event_format`, as in `--event-format '%T.%t %a %d %S %n\\n'`. %T, %t, %d, %S and %n or %N are needed, and %a unless `action` says what all lines are. Without %D, or %M and %m, there is the volume `disk`. Lines of several formats (`blkparse -F`) are not read.",
+        "Text in a format of one's own (`blkparse -f`) is read by the same string: `event_format`, as in `--event-format '%T.%t %a %d %S %n\\n'`. It needs %T, %t, %d, %S and %n or %N, and %a unless `action` says what all lines are. Without %D, or %M and %m, there is the volume `disk`. Lines of several formats (`blkparse -F`) are not read.",
     ],
     units: Units::NONE,
     epoch: Epoch::Unknown,
