@@ -37,7 +37,8 @@ struct DieStanding {
 impl Standing {
     /// Of a device that does nothing yet.
     pub fn new(ftl: &Ftl, shape: &Shape, channels: usize) -> Self {
-        let units = |die| if die.is_multiple_of(shape.dies_per_unit) { shape.units_of(die) } else { 0..0 };
+        let units =
+            |die: u32| if die.is_multiple_of(shape.dies_per_unit) { shape.units_of(die) } else { 0..0 };
         let die = |die| DieStanding {
             empty: units(die).map(|unit| ftl.free_blocks(unit)).sum(),
             erased: units(die).map(|unit| ftl.units[unit as usize].tally.victims).sum(),
