@@ -34,3 +34,43 @@ fn what_was_not_run_is_not_judged() {
     assert_eq!(claims.as_array().map(Vec::len), Some(1));
     assert_eq!(names_in(folder.path()), ["claims.json", "figures", "findings.md", "results.json", "runs"]);
 }
+
+/// Rows of drives are listed without a run, each for the fit or for the judgement.
+#[test]
+fn measurements_of_named_drives_are_listed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut command = harmonia(&["reproduce", "drives", "samsung-pm9a3-960g", "--list"]);
+    let (status, stdout, stderr) = outcome(command.current_dir(folder.path()));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(names_in(folder.path()).is_empty());
+    let (judged, fitted) = stdout.split_once("samsung-pm9a3-960g, fitted rows").expect("two tables");
+    assert!(judged.contains("read p99 at 30000") && !judged.contains("read p99 at 10000"), "{stdout}");
+    assert!(fitted.contains("read p99 at 10000") && !stdout.contains("p5520"), "{stdout}");
+}
+
+#[test]
+fn a_drive_that_nobody_measured_is_refused() {
+    refused(&["reproduce", "drives", "tiny-test"], &["tiny-test", "allowed: samsung-pm9a3-960g, "]);
+}
+
+/// The five figures at most that were fitted stand first.
+#[test]
+fn a_preset_is_printed_with_where_its_figures_come_from() {
+    let (status, stdout, stderr) = outcome(&mut harmonia(&["presets", "samsung-pm9a3-960g"]));
+    assert_eq!(status, Some(0), "{stderr}");
+    let (fitted, others) = stdout.split_once("Not fitted (").expect("two parts");
+    assert!(
+        fitted.contains("Fitted to measurements (4)") && fitted.contains("ssd.timing.program = "),
+        "{stdout}"
+    );
+    assert!(others.contains("found: data sheet") && others.contains("inferred: "), "{stdout}");
+    refused(&["presets", "samsung-pm9a3"], &["did you mean `samsung-pm9a3-960g`?"]);
+}
+
+#[test]
+fn a_named_drive_is_named_in_a_scenario() {
+    let (status, stdout, stderr) =
+        outcome(&mut harmonia(&["check", "ssd-iq", "--set", "ssd.preset=solidigm-p5520-1.92t"]));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stdout.contains("last_program = \"filled\""), "{stdout}");
+}

@@ -172,7 +172,7 @@ impl Formulas {
         let cost = self.amplification + COPY_COST * (self.amplification - 1.0);
         let fill = drive.rows.iter().find(|row| row.quantity == Quantity::Sequential).map(|row| row.measured);
         match row.quantity {
-            Quantity::ReadP50 => Some(self.read_us),
+            Quantity::ReadP50 if matches!(row.load, Load::Offered(_)) => Some(self.read_us),
             Quantity::WriteAmplification => Some(self.amplification),
             Quantity::FillOverUniform => Some(cost),
             Quantity::WritesDone => Some(fill? * 1e6 / 4096.0 / cost),
