@@ -66,7 +66,7 @@ fn fraction() -> Kind<Scale> {
 fn superblock() -> Kind<Superblock> {
     const WORDS: &str = "\"off\", \"drive\" (all its dies) or a number of dies";
     let dies = count(1, 65_535).map(Superblock::Dies, |superblock| match superblock {
-        Superblock::Dies(dies) => Some((*dies).into()),
+        Superblock::Dies(dies) => Some(*dies),
         Superblock::Off | Superblock::Drive => None,
     });
     let names = choice(&[("off", Superblock::Off), ("drive", Superblock::Drive)]);

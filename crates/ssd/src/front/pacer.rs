@@ -68,8 +68,8 @@ impl Pacer {
             before => before - before / VICTIMS + latest / VICTIMS,
         };
         (self.worked, self.won) = (mean(self.worked, worked), mean(self.won, won));
-        if self.won > 0 {
-            self.period = SimDuration((self.worked / self.won + self.program.0) / u64::from(self.dies));
+        if let Some(a_page) = self.worked.checked_div(self.won) {
+            self.period = SimDuration((a_page + self.program.0) / u64::from(self.dies));
         }
     }
 
