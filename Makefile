@@ -50,7 +50,7 @@ help:
 	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=...; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make site    a site of the documentation with a search, below target/site'
-	@echo 'make drives     hold presets of named drives against measurements (ten minutes on two idle cores)'
+	@echo 'make drives     hold presets of named drives against measurements (five minutes on two idle cores)'
 	@echo 'make reproduce  run every experiment behind docs/findings.md (three quarters of an hour on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'

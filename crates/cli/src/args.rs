@@ -161,7 +161,7 @@ Examples:
   harmonia reproduce response-hpc-w skew-erases      what two claims need
   harmonia reproduce array-size                      all runs of an experiment
   harmonia reproduce --out results                   everything: a quarter of an hour on two cores
-  harmonia reproduce drives                          presets of named drives against measurements: ten minutes
+  harmonia reproduce drives                          presets of named drives against measurements: five minutes
   harmonia reproduce drives samsung-pm9a3-960g       one of them
 
 Finished runs are kept in the folder, so the same command continues where it was stopped. Delete the folder after \

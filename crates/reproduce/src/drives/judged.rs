@@ -123,7 +123,9 @@ fn simulated(drive: &Drive, row: &Row, shows: &Shows) -> Option<f64> {
         Quantity::Knee => {
             let point = |load| of(load).and_then(|shown: &Shown| Some((shown.writes, shown.write?[1])));
             let points: Option<Vec<(f64, f64)>> = drive.ladder().into_iter().map(point).collect();
-            knee(&points?)?
+            let points = points?;
+            // Where no load brings it to its knee, the knee lies above all of them.
+            knee(&points).or(points.last().map(|&(rate, _)| rate))?
         }
     })
 }

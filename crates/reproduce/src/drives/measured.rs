@@ -125,7 +125,7 @@ pub enum Accepted {
     Share(f64),
     /// So many times more or less.
     Factor(f64),
-    /// On the same side of 1. What was measured within 1% of 1 has no side: so much more or less than 1.
+    /// On the same side of 1. What lies within 1% of 1 has no side. If that was measured: so much more or less than 1.
     Side(f64),
 }
 
@@ -201,7 +201,7 @@ impl Accepted {
             Accepted::Side(tolerance) if (measured - 1.0).abs() < NO_SIDE => {
                 (simulated - 1.0).abs() <= tolerance
             }
-            Accepted::Side(_) => (measured > 1.0) == (simulated > 1.0),
+            Accepted::Side(_) => (simulated - 1.0).abs() >= NO_SIDE && (measured > 1.0) == (simulated > 1.0),
         }
     }
 }
@@ -371,7 +371,9 @@ mod tests {
             [false, true, true, false]
         );
         let side = Accepted::Side(0.05);
-        assert!(side.holds(1.4, 1.001) && !side.holds(1.4, 0.999) && side.holds(0.9, 0.5));
+        assert!(
+            side.holds(1.4, 1.02) && !side.holds(1.4, 1.001) && !side.holds(1.4, 0.9) && side.holds(0.9, 0.5)
+        );
         assert!(side.holds(1.004, 0.951) && !side.holds(1.004, 1.06), "no side was measured");
     }
 
