@@ -187,7 +187,7 @@ impl Formulas {
 fn amplification(flash: f64) -> f64 {
     let mut valid: f64 = 0.5;
     for _ in 0..1_000 {
-        valid = (-flash * (1.0 - valid)).exp();
+        valid = libm::exp(-flash * (1.0 - valid));
     }
     1.0 / (1.0 - valid)
 }

@@ -325,7 +325,7 @@ fn miss(item: &'static str, rows: &[Row]) -> Option<Miss> {
 pub fn knee(points: &[(f64, f64)]) -> Option<f64> {
     points.windows(2).find(|pair| pair[0].1 < KNEE_US && pair[1].1 >= KNEE_US).map(|pair| {
         let [(from, low), (to, high)] = [pair[0], pair[1]];
-        from + (to - from) * (KNEE_US / low).ln() / (high / low).ln()
+        from + (to - from) * libm::log(KNEE_US / low) / libm::log(high / low)
     })
 }
 
