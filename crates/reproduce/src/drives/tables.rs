@@ -24,10 +24,7 @@ pub fn total(judged: &[Vec<Judged>]) -> String {
         all.fold((0, 0), |(within, ran), (more, others)| (within + more, ran + others))
     };
     let ((fitted, all_fitted), (within, all)) = (sum(Side::Fitted), sum(Side::Judged));
-    format!(
-        "Of {all} published figures that no preset was fitted on, {within} are met within the accepted error, and {fitted} of {all_fitted} on \
-         which one was."
-    )
+    format!("{within} of {all} figures that none was fitted on, {fitted} of {all_fitted} fitted ones.")
 }
 
 /// What stands above all tables.
