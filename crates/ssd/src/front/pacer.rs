@@ -68,8 +68,8 @@ impl Pacer {
             before => before - before / VICTIMS + latest / VICTIMS,
         };
         (self.worked, self.won) = (mean(self.worked, worked), mean(self.won, won));
-        if let Some(a_page) = self.worked.checked_div(self.won) {
-            self.period = SimDuration((a_page + self.program.0) / u64::from(self.dies));
+        if let Some(of_page) = self.worked.checked_div(self.won) {
+            self.period = SimDuration(of_page.saturating_add(self.program.0) / u64::from(self.dies));
         }
     }
 
@@ -104,12 +104,12 @@ mod tests {
 
     /// When writes are admitted that come at these moments.
     fn admitted(pacer: &mut Pacer, arrivals: &[u64]) -> Vec<u64> {
-        let mut admit = |&arrival: &u64| {
+        let admit = |&arrival: &u64| {
             let at = pacer.admits_at().max(SimTime(arrival));
             pacer.admit(at);
             at.0
         };
-        arrivals.iter().map(|arrival| admit(arrival)).collect()
+        arrivals.iter().map(admit).collect()
     }
 
     #[test]
