@@ -203,12 +203,12 @@ impl Numbers {
 
     #[inline]
     fn first_unit(self, die: u32) -> u32 {
-        (u64::from(die) * self.units >> 32) as u32
+        ((u64::from(die) * self.units) >> 32) as u32
     }
 
     #[inline]
     fn first_die(self, unit: u32) -> u32 {
-        (u64::from(unit) * self.dies >> 32) as u32
+        ((u64::from(unit) * self.dies) >> 32) as u32
     }
 }
 
@@ -234,7 +234,7 @@ impl Shape {
     /// The lanes in which operations wait at a die: of its units, or where dies share their blocks of the die itself.
     #[inline]
     pub(crate) fn lanes_of(&self, die: u32) -> std::ops::Range<u32> {
-        let first = (u64::from(die) * self.numbers.lanes >> 32) as u32;
+        let first = ((u64::from(die) * self.numbers.lanes) >> 32) as u32;
         first..first + self.units_per_die
     }
 
