@@ -360,10 +360,13 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "from the moment at which a page has a place in the cache until the write is answered" },
     at! { "ssd.write_cache.drain", write_cache.drain if drains_in_part,
         choice(&[("full", Drain::Full), ("partial", Drain::Partial)]), "full",
-        "when pages leave the cache, where a program writes several planes. full: when they fill a program; partial: also when a die          idles and they fill the pages of one plane or more. Its program then writes these planes only and takes as long, and the next one          writes the others. Nothing is padded for that" },
+        "when pages leave the cache, where a program writes several planes. full: when they fill a program; partial: also when a die \
+         idles and they fill the pages of one plane or more. Its program then writes these planes only and takes as long, and the next one \
+         writes the others. Nothing is padded for that" },
     at! { "ssd.write_cache.pacer", write_cache.pacer if paces, needs needs_cache,
         choice(&[("off", Pacing::Off), ("collection", Pacing::Collection)]), "off",
-        "how fast the cache takes writes. off: as they come, while it has room; collection: while something is to be collected, at the rate          at which collection wins pages, so that waits grow towards saturation" },
+        "how fast the cache takes writes. off: as they come, while it has room; collection: while something is to be collected, at the rate \
+         at which collection wins pages, so that waits grow towards saturation" },
     at! { "ssd.ftl.reserved_blocks", ftl.reserved_blocks,
         amount().saying("a share of the raw blocks (\"15%\") or a number of blocks per allocation unit"), PRESET,
         "over-provisioning, (T - U)/T of all T blocks" },
