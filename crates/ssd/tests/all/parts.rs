@@ -209,7 +209,7 @@ fn circles_of_calls_only_become_smaller() {
     let mut sizes = Vec::from_iter(sizes);
     sizes.sort_by_key(|&(_, [fields, methods])| std::cmp::Reverse(fields + methods));
     for (of, [fields, methods]) in sizes.iter().take(10) {
-        println!("{of}: {fields} fields, {methods} methods");
+        eprintln!("{of}: {fields} fields, {methods} methods");
     }
     let found: Vec<Vec<&str>> = all.circles().into_iter().map(Vec::from_iter).collect();
     let pinned: Vec<Vec<&str>> = CIRCLES.iter().map(|circle| circle.to_vec()).collect();

@@ -16,6 +16,7 @@ use harmonia_ssd::{
 use harmonia_types::{Blame, IoCause, Operation, PlaneWork, SimDuration, SimTime};
 
 use crate::bench::{Bench, LINK, one_die, read_blame, sub, write_blame};
+use crate::units::exponential;
 
 const DATA: u32 = 50;
 const BLOCKS: u32 = 64;
@@ -87,7 +88,7 @@ fn to_the_mapping_state_a_superblock_is_a_longer_block() {
 fn write_amplification_is_that_of_the_spare_without_open_and_free_superblocks() {
     let mut live = 0.5_f64;
     for _ in 0..500 {
-        let after = |blocks: f64| (-(1.0 - live) * blocks / f64::from(DATA)).exp();
+        let after = |blocks: f64| exponential(-(1.0 - live) * blocks / f64::from(DATA));
         live = live * after(62.0) + (1.0 - live) * after(61.5);
     }
     let expected = 1.0 / (1.0 - live);
@@ -287,11 +288,13 @@ fn schedules_that_go_step_by_step_are_refused() {
     }
 }
 
+type Change<'a> = &'a dyn Fn(&mut SsdConfig);
+
 #[test]
 fn what_does_not_go_with_superblocks_is_refused_with_what_works() {
     let many = drive(6, 96);
     many.resolve().expect("it works");
-    let cases: &[(&str, &dyn Fn(&mut SsdConfig))] = &[
+    let cases: &[(&str, Change<'_>)] = &[
         ("4 does not divide the 6 dies of a drive; 1, 2, 3, 6 work", &|c| {
             c.ftl.superblock = Superblock::Dies(4)
         }),
@@ -326,7 +329,7 @@ fn what_does_not_go_with_superblocks_is_refused_with_what_works() {
     }
     // What goes along.
     for change in [
-        (&|c: &mut SsdConfig| c.ftl.superblock = Superblock::Dies(3)) as &dyn Fn(&mut SsdConfig),
+        (&|c: &mut SsdConfig| c.ftl.superblock = Superblock::Dies(3)) as Change<'_>,
         &|c| c.ftl.priority = Priority::ReadsFirst,
         &|c| c.gc.domain = Domain::Device,
         &|c| c.gc.schedule = "ideal".into(),
