@@ -1020,7 +1020,12 @@ impl SsdConfig {
             Ok(schedule) => schedule,
             Err(why) => return fail("ssd.gc.schedule", why),
         };
-        if self.gc.trigger.shares_work() && schedule.needs().gives_way != schedule::GivesWay::BetweenSteps {
+        // Where collection takes no time there is nothing to share.
+        let shares = matches!(
+            schedule.needs().gives_way,
+            schedule::GivesWay::BetweenSteps | schedule::GivesWay::Always
+        );
+        if self.gc.trigger.shares_work() && !shares {
             return fail(
                 "ssd.gc.trigger",
                 format!(

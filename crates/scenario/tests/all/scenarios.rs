@@ -7,7 +7,7 @@ use harmonia_array::{Befalls, Fault, Rebuild, Scrub, When, WriteHole};
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder};
 use harmonia_scenario::presets::{self, Kind};
 use harmonia_scenario::schema::Form;
-use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, schema, sweep};
+use harmonia_scenario::{Scenario, SpareState, TraceFile, Variant, policies, schema, sweep};
 use harmonia_ssd::{
     Allocation, Amount, Arbitration, ControllerConfig, Domain, GcConfig, Order, PolicyConfig, Priority,
 };
@@ -324,6 +324,16 @@ fn where_events_begin_is_kept_over_every_preset() {
             let scenario = parse(&format!("workload.preset = \"hpc-w\"\n{keys}"));
             assert_eq!(parse(&scenario.to_toml()), scenario, "{keys}");
         }
+    }
+}
+
+/// `compare` and `advise` hold every drive against collection that takes no time.
+#[test]
+fn every_drive_can_be_compared_with_the_ideal() {
+    for preset in presets::list().into_iter().filter(|preset| preset.kind == Kind::Device) {
+        let text = format!("workload.preset = \"hpc-w\"\nssd.preset = \"{}\"", preset.name);
+        let ideal = Scenario::parse(&text, "test", &policies::sets_of(policies::IDEAL), None);
+        ideal.unwrap_or_else(|error| panic!("{}: {error}", preset.name));
     }
 }
 

@@ -300,7 +300,8 @@ impl<P: Probe> Device<P> {
                 tells_planes: shape.units_per_die > 1
                     && shape.units_per_die == config.geometry.planes_per_die,
                 background: config.gc.trigger == Trigger::Background,
-                sharing: Sharing::of(&config.gc),
+                sharing: Sharing::of(&config.gc)
+                    .filter(|_| needs.gives_way == schedule::GivesWay::BetweenSteps),
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
                 min_victims: config.gc.min_victims,

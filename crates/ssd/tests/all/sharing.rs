@@ -183,7 +183,7 @@ fn a_die_that_shares_its_work_takes_writes_while_it_collects() {
 
 #[test]
 fn a_schedule_that_lets_no_write_between_steps_is_refused() {
-    for schedule in ["blocking", "stepwise", "ideal", "io-parallel", "after-reads"] {
+    for schedule in ["blocking", "stepwise", "io-parallel", "after-reads"] {
         for trigger in [Trigger::Proportional, Trigger::Bursts] {
             let mut config = shared(trigger, 0.15);
             config.gc.schedule = schedule.into();
@@ -196,6 +196,20 @@ fn a_schedule_that_lets_no_write_between_steps_is_refused() {
         let mut config = shared(Trigger::Proportional, 0.15);
         config.gc.schedule = schedule.into();
         config.resolve().unwrap_or_else(|error| panic!("{schedule}: {error}"));
+    }
+}
+
+/// A comparison holds every drive against collection that takes no time.
+#[test]
+fn collection_that_takes_no_time_shares_nothing() {
+    let at = |trigger| {
+        let mut config = shared(trigger, 0.25);
+        config.gc.schedule = "ideal".into();
+        does(&config, SPREAD, &WRITES, 70_000)
+    };
+    assert_eq!(at(Trigger::Foreground), "W0 W5300 W10600 W15900");
+    for trigger in [Trigger::Proportional, Trigger::Bursts] {
+        assert_eq!(at(trigger), at(Trigger::Foreground), "{trigger:?}");
     }
 }
 
