@@ -104,7 +104,7 @@ def advise(
     """Say whether garbage collection matters on an array under a load, and what would change it.
 
     The array is that of a scenario, or ``count`` drives of the preset ``drive`` under a RAID ``level`` (``chunk``: a size such as
-    ``"64KiB"``), with a ``trace`` or a load in ``sets``, as in ``advise(trace="my-trace.csv", drive="modern-tlc-1t", count=6,
+    ``"64KiB"``), with a ``trace`` or a load in ``sets``, as in ``advise(trace="my-trace.csv", drive="samsung-pm9a3-960g", count=6,
     level="raid6")``. ``seeds`` is how many each run has. Other arguments are those of `run`. See docs/advise.md for the verdicts.
     """
     named = (drive, count, level)

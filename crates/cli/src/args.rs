@@ -77,7 +77,7 @@ simulated, too, where drives are small enough.";
 
 const ADVISE_EXAMPLES: &str = "\
 Examples:
-  harmonia advise --trace web_3.csv --drive modern-tlc-1t --count 6 --level raid6
+  harmonia advise --trace web_3.csv --drive samsung-pm9a3-960g --count 6 --level raid6
   harmonia advise --trace web_3.csv --drive tlc-nvme-1t --count 8 --level raid10 --set 'ssd.rating={ dwpd = 1, years = 5 }'
   harmonia advise my-array.toml --time-limit 60s
   harmonia advise my-array.toml --seeds 5 --out advice
@@ -554,7 +554,7 @@ impl ScenarioArguments {
             (None, None) => {
                 return refuse(
                     "neither a scenario nor an array is named\n  allowed: a scenario file, a name of `harmonia presets`, or an array \
-                     such as --trace FILE --drive modern-tlc-1t --count 6 --level raid6",
+                     such as --trace FILE --drive samsung-pm9a3-960g --count 6 --level raid6",
                 );
             }
             (None, Some(_)) => {}
@@ -563,7 +563,7 @@ impl ScenarioArguments {
             options[..3].iter().filter(|(_, is_given)| !is_given).map(|(option, _)| *option).collect();
         let (Some(drive), Some(count), Some(level)) = (drive, *count, level) else {
             return refuse(&format!(
-                "{} missing: an array is named as in --drive modern-tlc-1t --count 6 --level raid6",
+                "{} missing: an array is named as in --drive samsung-pm9a3-960g --count 6 --level raid6",
                 missing.join(" and ") + if missing.len() == 1 { " is" } else { " are" }
             ));
         };

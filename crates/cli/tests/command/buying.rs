@@ -42,7 +42,7 @@ fn an_array_needs_no_scenario() {
 #[test]
 fn what_does_not_go_together_is_told() {
     let with = |arguments: &[&'static str]| [&["run"], arguments].concat();
-    refused(&with(&[]), &["neither a scenario nor an array is named", "--drive modern-tlc-1t"]);
+    refused(&with(&[]), &["neither a scenario nor an array is named", "--drive samsung-pm9a3-960g"]);
     refused(
         &with(&["tiny", "--drive", "tiny-test"]),
         &["--drive: `tiny` says already", "--set array.devices=6"],
