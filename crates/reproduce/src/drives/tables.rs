@@ -92,16 +92,43 @@ pub fn misses(judged: &[Judged]) -> String {
             continue;
         }
         said.push(one.why);
-        let same = judged.iter().filter(|other| other.why == one.why);
-        let loads: Vec<String> = same.map(|other| other.row.to_string()).collect();
-        let _ = writeln!(
-            text,
-            "- {}: {}",
-            loads.join(", "),
-            one.why.split_whitespace().collect::<Vec<_>>().join(" ")
-        );
+        let same: Vec<&Judged> = judged.iter().filter(|other| other.why == one.why).collect();
+        let mut rows: Vec<String> = Vec::new();
+        for other in &same {
+            let quantity = other.row.quantity;
+            let at: Vec<u32> = same
+                .iter()
+                .filter(|same| same.row.quantity == quantity)
+                .filter_map(|same| offered(same))
+                .collect();
+            let row = match (at.first(), at.last()) {
+                (Some(first), Some(last)) if at.len() > 2 && offered(other).is_some() => {
+                    let within =
+                        |row: &&Judged| offered(row).is_some_and(|rate| (*first..=*last).contains(&rate));
+                    let all = judged.iter().filter(|row| row.row.quantity == quantity).filter(within).count();
+                    match at.len() == all {
+                        true => format!("{} at {first} to {last}", quantity.text()),
+                        false => other.row.to_string(),
+                    }
+                }
+                _ => other.row.to_string(),
+            };
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+        let why = one.why.split_whitespace().collect::<Vec<_>>().join(" ");
+        let _ = writeln!(text, "- {}: {why}", rows.join(", "));
     }
     text
+}
+
+/// The load of a row, where the drive keeps up with it. Unit: writes/s.
+fn offered(judged: &Judged) -> Option<u32> {
+    match judged.row.load {
+        Load::Offered(rate) => Some(rate),
+        _ => None,
+    }
 }
 
 /// How far apart the two baselines and the runs are from what was measured at judged loads: the median error of reads at each percentile.
@@ -176,6 +203,16 @@ mod tests {
         );
         judged.iter_mut().find(|one| one.row.quantity == Quantity::ReadP99).expect("a row").why = "too long.";
         assert_eq!(misses(&judged), "- read p99 at 10000: too long.\n");
+        let mut missed = |why: &'static str, loads: &[u32]| {
+            let writes = judged.iter_mut().filter(|one| one.row.quantity == Quantity::WriteP99);
+            let chosen = writes.filter(|one| offered(one).is_some_and(|rate| loads.contains(&rate)));
+            chosen.for_each(|one| one.why = why);
+            misses(&judged)
+        };
+        let all = missed("slow.", &[10_000, 30_000, 40_000, 60_000, 70_000]);
+        assert!(all.contains("- write p99 at 10000 to 70000: slow.\n"), "{all}");
+        let some = missed("", &[30_000]);
+        assert!(some.contains("- write p99 at 10000, write p99 at 40000, write p99 at 60000"), "{some}");
     }
 
     #[test]
