@@ -86,6 +86,7 @@ impl<P: Probe> Device<P> {
         self.win_skips(die, of_device, block);
         self.follow_victim(die, of_device, block, now);
         self.ftl.unit(of_device).begin(block);
+        debug_assert!(self.dies[die as usize].ahead.is_none(), "what was read ahead was for the last victim");
         if let Collection::Stepwise(stepwise) = &mut self.dies[die as usize].collection {
             stepwise.event = event;
             (stepwise.job.unit, stepwise.job.victim) = (unit, Some(Moving::new(block)));
