@@ -85,18 +85,15 @@ test: prerequisites
 simulations: prerequisites
 	cargo test --locked --test all --test contents --test registry -- --ignored
 
-STEPS := fmt links prose clippy rustdoc test simulations examples python judgement browser site-test demonstration newcomer fuzz
-# Those that only some changes can break: tests/changed.py has the rule.
-SOMETIMES := simulations browser site-test newcomer fuzz
+STEPS := fmt links prose clippy rustdoc test simulations examples
+# Two of these rows run at once: the longest first, and one that builds in target/debug beside none that does.
+ROWS := fuzz python,judgement,demonstration browser,site-test newcomer
+comma := ,
+ALL_STEPS := $(STEPS) $(subst $(comma), ,$(ROWS))
 
-# One after the other, so that the first failure is the last thing printed.
+# tests/changed.py says which steps only some changes can break. The first failure is the last thing printed.
 check: prerequisites prerequisites-python prerequisites-browser
-	@for step in $(STEPS); do \
-		echo "== $$step ($$SECONDS s)"; \
-		case ' $(SOMETIMES) ' in *" $$step "*) python3 tests/changed.py "$$step" || { [ $$? = 1 ] && continue; };; esac; \
-		$(MAKE) --no-print-directory "$$step" FUZZ_SECONDS=$(SHORT_FUZZ); \
-	done
-	@echo 'check: all passed'
+	@FUZZ_SECONDS=$(SHORT_FUZZ) python3 tests/steps.py $(STEPS) -- $(ROWS)
 
 # Steps may be left out as long as nothing they depend on differs from the commit that this names.
 whole:
@@ -119,7 +116,7 @@ nightly: prerequisites prerequisites-python prerequisites-browser
 # Into a folder of its own, from nothing.
 times: prerequisites prerequisites-python prerequisites-browser
 	rm -rf $(TARGET)/times
-	CARGO_TARGET_DIR=$(TARGET)/times/target python3 tests/times.py $(TARGET)/times $(filter-out fuzz,$(STEPS)) "fuzz FUZZ_SECONDS=$(SHORT_FUZZ)"
+	CARGO_TARGET_DIR=$(TARGET)/times/target python3 tests/times.py $(TARGET)/times $(filter-out fuzz,$(ALL_STEPS)) "fuzz FUZZ_SECONDS=$(SHORT_FUZZ)"
 
 fmt:
 	cargo fmt --all --check
@@ -131,9 +128,11 @@ rustdoc:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked
 
 # The command as its tests use it. `cargo build -p harmonia-cli` would compile half the tree anew, with other features of libraries.
-COMMAND := $(TARGET)/debug/harmonia
+# A copy, because `make newcomer` builds another command in the same place.
+COMMAND := $(TARGET)/command/harmonia
 command: prerequisites
 	@cargo test --quiet --locked --no-run --test command
+	@mkdir -p $(dir $(COMMAND)) && cp $(TARGET)/debug/harmonia $(COMMAND)
 
 # Every built-in scenario is validated; the small ones run, and two of the others on small drives. `make demo` runs a big one.
 examples: command
