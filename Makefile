@@ -39,7 +39,7 @@ help:
 	@echo 'make nightly everything, and long forms of it: a night; goes on where it was stopped'
 	@echo 'make times   processor time of every step of make check, by crate and by program (below target/times, a clean build)'
 	@echo 'make wheels  wheels that need no Rust, below target/wheels (x86-64, and aarch64 where its Rust target is installed)'
-	@echo 'make bench   speed as ratios to a bare FTL measured in the same run; tables and policies in Python'
+	@echo 'make bench   speed as ratios to a bare FTL measured in the same run (writes docs/performance.md); tables and policies in Python'
 	@echo 'make peers   results and speed beside DiskSim and MQSim (DISKSIM=FILE MQSIM=FILE; PEERS=results or speed; FULL=1: speed at full size)'
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
@@ -224,7 +224,7 @@ prose: prerequisites-python
 	python3 tests/prose.py
 
 bench: prerequisites prerequisites-python $(VENV)/ready
-	cargo run --release --locked -p harmonia-bench
+	cargo run --release --locked -p harmonia-bench -- write docs/performance.md
 	VIRTUAL_ENV=$(VENV) CARGO_TARGET_DIR=$(TARGET) $(VENV)/bin/maturin develop --quiet --locked --release
 	$(VENV)/bin/python benches/python/frames.py
 	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python benches/python/policies.py

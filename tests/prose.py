@@ -25,7 +25,7 @@ ITEM = re.compile(r"^\s*([-*+]|\d+\.)\s+")
 # A full stop ends a sentence where a space and a capital, a digit, code, a link or emphasis follow.
 END = re.compile(r"""(?<=[.!?])["')*_]*\s+(?=["'(*_\[]*[A-Z0-9`])""")
 #: A part of a page that a command writes.
-MADE = re.compile(r"<!-- (?:made: [^>]*|claims: [^>]*)-->.*?<!-- end(?: of claims)? -->", re.DOTALL)
+MADE = re.compile(r"<!-- (?:made|claims|bench): [^>]*-->.*?<!-- end(?: of claims)? -->", re.DOTALL)
 ABBREVIATION = re.compile(r"\b(e\.g|i\.e|et al|vs|Fig|Figs|cf|No)\.$")
 
 

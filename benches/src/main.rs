@@ -1,10 +1,12 @@
 //! `make bench`: what Harmonia's speed is, as ratios to a bare FTL ([`floor`]) measured in the same run.
 //!
 //! Machines are noisy, so every case is timed between two runs of the floor and divided by their mean; the median of
-//! several such ratios is printed with its extremes. Nothing is asserted on wall time.
+//! several such ratios is printed with its extremes. Nothing is asserted on wall time. With `write` the tables go to
+//! docs/performance.md.
 //!
 //! ```text
 //! cargo run --release -p harmonia-bench              all cases, 8 x 32 GiB
+//! cargo run --release -p harmonia-bench -- write FILE   the same, and the tables go to a page
 //! cargo run --release -p harmonia-bench -- quick     one device, for a first look
 //! cargo run --release -p harmonia-bench -- profile   only the measured window of HPC(W), for a profiler
 //! cargo run --release -p harmonia-bench -- profile-reads   only reads
@@ -22,25 +24,22 @@
 #![expect(clippy::disallowed_types, reason = "measures wall time")]
 
 mod floor;
+mod jobs;
 mod redundancy;
 mod small;
 mod sweep;
+mod table;
 mod threads;
 mod traces;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
-use floor::{Floor, Table};
 use harmonia_array::{AgedState, AgeingPlan, age};
 use harmonia_metrics::Report;
 use harmonia_run::{RunOptions, Silent, Unobserved, compare, run_aged};
 use harmonia_scenario::{Scenario, Variant};
-use harmonia_ssd::HugeTable;
-
-/// Overwrites of one timing of the floor: about 0.3 s.
-const FLOOR_STEP: u64 = 700_000;
-const REPEATS: usize = 5;
+use table::{Floors, Tables};
 
 fn main() {
     // Whoever reads the table may have seen enough (`| head`): then a bench ends, and has nobody to tell.
@@ -49,14 +48,21 @@ fn main() {
     let argument = std::env::args().nth(1).unwrap_or_default();
     match argument.as_str() {
         "memory" => return print_peak_memory(),
-        "traces" => return traces::bench(),
-        "sweep" => return sweep::bench(),
-        "small" => return small::bench(),
-        "threads" => return threads::bench(8),
+        "peak" => return jobs::print_peak(std::env::args().nth(2).unwrap_or_default().as_str()),
         "profile-small" => return small::profile(std::env::args().skip(2)),
         "read-trace" => {
             return traces::print_peak_memory(std::env::args_os().nth(2).unwrap_or_default().into());
         }
+        _ => {}
+    }
+    floor::check();
+    let mut tables = Tables::default();
+    match argument.as_str() {
+        "jobs" => return jobs::bench(&mut tables),
+        "traces" => return traces::bench(&mut tables),
+        "sweep" => return sweep::bench(&mut tables),
+        "small" => return small::bench(&mut tables),
+        "threads" => return threads::bench(&mut tables, 8),
         _ => {}
     }
     let devices = if argument == "quick" { 1 } else { 8 };
@@ -89,78 +95,89 @@ fn main() {
         }
         return;
     }
-    let mut floor: Floor = Floor::new(131_072, 64, 0.15, 1);
-    // Greedy cleaning is steady after a few overwrites of the whole device.
-    floor.overwrite(20_000_000);
-    let (floor_ns, _) = timed(&mut floor);
-    println!(
-        "floor: {floor_ns:.1} ns per page program (8 Mi pages of 4 KiB, 15% spare, greedy, one thread)\n"
-    );
-    println!("{:<58}{:>9}{:>9}{:>9}   {:>9}", "case", "median", "least", "most", "ns");
+    let mut floors = Floors::new(131_072);
+    let cost = floors.timed();
+    tables.note(format!("Measured on {}.", machine()));
+    tables.note(format!(
+        "A page program costs the prefetching floor {:.0} ns and the plain one {:.0} ns (8 Mi pages of 4 KiB, 15% spare, greedy, \
+         one thread).",
+        cost.prefetching, cost.plain
+    ));
     if argument == "die" {
-        return inside_the_die(&mut floor);
+        return inside_the_die(&mut tables, &mut floors);
     }
     if argument == "redundancy" {
-        return redundancy::bench(&mut floor);
+        return redundancy::bench(&mut tables, &mut floors);
     }
-    let huge = std::cell::RefCell::new(Floor::<HugeTable>::new(131_072, 64, 0.15, 1));
-    huge.borrow_mut().overwrite(20_000_000);
-    row(&mut floor, "the floor itself with its maps on huge pages", |_| timed(&mut huge.borrow_mut()).0);
-    drop(huge);
-
+    tables.section("a page program");
     let one = load("hpc-w", &["array.devices=1".into()]);
-    row(&mut floor, "ageing one device from empty, per page program", |_| ageing(&one));
+    tables.row(&mut floors, "ageing one SSD from empty", None, |_| ageing(&one));
     let drive = one_terabyte();
-    row(&mut floor, "ageing one TLC drive of 1 TB from empty, per page program", |_| ageing(&drive));
+    tables.row(&mut floors, "ageing one TLC drive of 1 TB from empty", None, |_| ageing(&drive));
     if argument == "ageing" {
         return;
     }
     let state = aged(&local, 2);
     for (name, sets) in [
-        ("HPC(W) local, device domain, per page program", &["array.coordination.policy=local"][..]),
-        ("HPC(W) local, die domain, per page program", &["ssd.gc.domain=die"]),
-        ("HPC(W) reactive-inclusive, per page program", &["array.coordination.policy=reactive-inclusive"]),
-        ("HPC(W) ideal, per page program", &["ssd.gc.schedule=ideal"]),
+        ("HPC(W) `local`, device domain", &["array.coordination.policy=local"][..]),
+        ("HPC(W) `local`, die domain", &["ssd.gc.domain=die"]),
+        ("HPC(W) `reactive-inclusive`", &["array.coordination.policy=reactive-inclusive"]),
+        ("HPC(W) `ideal`", &["ssd.gc.schedule=ideal"]),
     ] {
         let sets: Vec<&str> = requests.iter().chain(sets).copied().collect();
         let scenario = hpc(&sets);
-        row(&mut floor, name, |_| per_program(&measure(&scenario, state.clone())));
+        tables.row(&mut floors, name, None, |_| per_program(&measure(&scenario, state.clone())));
     }
     let reads = hpc(&[requests[0], requests[1], requests[2], "workload.read_fraction=1.0"]);
-    row(&mut floor, "read-only HPC load, per page read", |_| per_read(&measure(&reads, state.clone())));
+    tables.row(&mut floors, "HPC, reads only, a page read", None, |_| {
+        per_read(&measure(&reads, state.clone()))
+    });
     drop(state);
-    small::bench();
-    inside_the_die(&mut floor);
-    redundancy::bench(&mut floor);
-    drop(floor);
-    threads::bench(devices);
-    memory(devices);
-    traces::bench();
-    sweep::bench();
+    small::bench(&mut tables);
+    inside_the_die(&mut tables, &mut floors);
+    redundancy::bench(&mut tables, &mut floors);
+    drop(floors);
+    threads::bench(&mut tables, devices);
+    memory(&mut tables);
+    traces::bench(&mut tables);
+    sweep::bench(&mut tables);
+    jobs::bench(&mut tables);
+    let page = std::env::args_os().nth(2).filter(|_| argument == "write");
+    if let Some(page) = page {
+        let page = std::path::PathBuf::from(page);
+        tables.write(&page).unwrap_or_else(|error| {
+            println!("{}: {error}", page.display());
+            std::process::exit(1)
+        });
+    }
 }
 
 /// A drive whose dies collect step by step on shared buses, under a write-heavy load of one-page requests: with as many
 /// pages as the floor has, and with 1 TB.
-fn inside_the_die(floor: &mut Floor) {
+fn inside_the_die(tables: &mut Tables, floors: &mut Floors) {
+    tables.section("a page operation of dies that collect by steps");
     for (size, blocks) in [("8 Mi pages", 128), ("1 TB", 1024)] {
-        let drive = |schedule: &str| {
-            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/configuration-c.toml");
-            let sets = [
-                // Long enough for the run, not the setting up of 64 dies, to be what is timed.
-                "workload.requests=1000000".to_owned(),
-                "workload.warmup=20000".to_owned(),
-                "workload.arrival={process='poisson', rate=1500}".to_owned(),
-                format!("ssd.geometry.blocks_per_plane={blocks}"),
-                format!("ssd.gc.schedule={schedule}"),
-            ];
-            load(path, &sets)
-        };
+        let drive = |schedule: &str| drive_of_steps(schedule, blocks);
         let state = aged(&drive("blocking"), 2);
         for schedule in ["blocking", "preemptive", "io-parallel", "preemptive-io-parallel"] {
-            let (scenario, name) = (drive(schedule), format!("{size}, {schedule}, per page operation"));
-            row(floor, &name, |_| per_operation(&measure(&scenario, state.clone()), 20_000));
+            let (scenario, name) = (drive(schedule), format!("{size}, `{schedule}`"));
+            tables.row(floors, &name, None, |_| per_operation(&measure(&scenario, state.clone()), 20_000));
         }
     }
+}
+
+/// A drive with so many blocks a plane under a million requests of one page.
+fn drive_of_steps(schedule: &str, blocks: u32) -> Scenario {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments/configuration-c.toml");
+    let sets = [
+        // Long enough for the run, not the setting up of 64 dies, to be what is timed.
+        "workload.requests=1000000".to_owned(),
+        "workload.warmup=20000".to_owned(),
+        "workload.arrival={process='poisson', rate=1500}".to_owned(),
+        format!("ssd.geometry.blocks_per_plane={blocks}"),
+        format!("ssd.gc.schedule={schedule}"),
+    ];
+    load(path, &sets)
 }
 
 /// One TLC drive of 1 TB.
@@ -177,30 +194,6 @@ fn load(name: &str, sets: &[String]) -> Scenario {
             std::process::exit(2);
         }
     }
-}
-
-/// Nanoseconds per program of one step of the floor, and the step's programs.
-fn timed<T: Table>(floor: &mut Floor<T>) -> (f64, u64) {
-    let (before, clock) = (floor.programs, Instant::now());
-    floor.overwrite(FLOOR_STEP);
-    let programs = floor.programs - before;
-    (clock.elapsed().as_nanos() as f64 / programs as f64, programs)
-}
-
-fn row(floor: &mut Floor, name: &str, case: impl Fn(usize) -> f64) {
-    let mut ratios = Vec::new();
-    let mut times = Vec::new();
-    for repeat in 0..REPEATS {
-        let before = timed(floor).0;
-        let time = case(repeat);
-        let after = timed(floor).0;
-        ratios.push(2.0 * time / (before + after));
-        times.push(time);
-    }
-    ratios.sort_by(f64::total_cmp);
-    times.sort_by(f64::total_cmp);
-    let (median, time) = (ratios[REPEATS / 2], times[REPEATS / 2]);
-    println!("{name:<58}{median:>9.2}{:>9.2}{:>9.2}   {time:>9.1}", ratios[0], ratios[REPEATS - 1]);
 }
 
 fn aged(scenario: &Scenario, threads: usize) -> AgedState {
@@ -264,21 +257,31 @@ fn per_read(report: &Report) -> f64 {
 }
 
 /// Peak memory of `run`, in a process of its own.
-fn memory(devices: u32) {
-    let Ok(program) = std::env::current_exe() else { return };
-    let Ok(output) = std::process::Command::new(program).arg("memory").output() else { return };
-    let peak: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or(f64::NAN);
+fn memory(tables: &mut Tables) {
+    let Some(peak) = in_a_process(&["memory"]) else { return };
     let pages =
         load("hpc-w", &[]).array.members.iter().map(|m| m.ssd.geometry.raw_pages()).sum::<u64>() as f64;
     let allowed = 9.0 * pages + 150e6;
-    println!(
-        "\nmemory of `run` on 8 x 32 GiB: {:.0} MB, {:.2} bytes per flash page; allowed {:.0} MB ({:.2} of it)",
+    tables.note(format!(
+        "`run` on 8 x 32 GiB takes {:.0} MB, which is {:.2} bytes a flash page and {:.2} of what we allow it.",
         peak / 1e6,
         peak / pages,
-        allowed / 1e6,
         peak / allowed
-    );
-    let _ = devices;
+    ));
+}
+
+/// What the processor calls itself, and how many of it there are.
+fn machine() -> String {
+    let described = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = described.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    format!("{processors} processors of the kind \"{}\"", model.map_or("unknown", |(_, name)| name.trim()))
+}
+
+/// The number that this program prints with these arguments.
+fn in_a_process(arguments: &[&str]) -> Option<f64> {
+    let output = std::process::Command::new(std::env::current_exe().ok()?).args(arguments).output().ok()?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
 }
 
 fn print_peak_memory() {

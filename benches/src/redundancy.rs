@@ -2,11 +2,11 @@
 
 use harmonia_metrics::Report;
 
-use super::floor::Floor;
-use super::{REPEATS, aged, load, measure, per_operation, row};
+use super::table::{Aim, Floors, Tables};
+use super::{aged, load, measure, per_operation};
 
 /// Rows against the floor, then ratios between runs that take turns.
-pub fn bench(floor: &mut Floor) {
+pub fn bench(tables: &mut Tables, floors: &mut Floors) {
     let hpc_keys = |level: &str| {
         vec![
             format!("array.level={level}"),
@@ -30,21 +30,25 @@ pub fn bench(floor: &mut Floor) {
     let hpc = |level: &str| load("hpc-w", &hpc_keys(level));
     let small = |level: &str| load("hpc-w", &small_keys(level));
     let state = aged(&hpc("raid0"), 2);
-    for (name, scenario, warmup) in [
-        ("HPC(W) on RAID-0, per page operation", hpc("raid0"), 1_000),
-        ("HPC(W) on RAID-5, 4 KiB unit, per page operation", hpc("raid5"), 1_000),
-        ("4 KiB, 20% reads, on RAID-0, per page operation", small("raid0"), 20_000),
-        ("4 KiB, 20% reads, on RAID-5, per page operation", small("raid5"), 20_000),
-        ("4 KiB, 20% reads, on RAID-6, per page operation", small("raid6"), 20_000),
+    tables.section("a page operation on levels");
+    let aim = Some(Aim::AtMost(2.5));
+    for (name, scenario, warmup, aim) in [
+        ("HPC(W) on RAID-0", hpc("raid0"), 1_000, None),
+        ("HPC(W) on RAID-5, 4 KiB unit", hpc("raid5"), 1_000, aim),
+        ("4 KiB, 20% reads, on RAID-0", small("raid0"), 20_000, None),
+        ("4 KiB, 20% reads, on RAID-5", small("raid5"), 20_000, aim),
+        ("4 KiB, 20% reads, on RAID-6", small("raid6"), 20_000, None),
     ] {
-        row(floor, name, |_| per_operation(&measure(&scenario, state.clone()), warmup));
+        tables.row(floors, name, aim, |_| per_operation(&measure(&scenario, state.clone()), warmup));
     }
     let (raid0, raid5) = (hpc("raid0"), hpc("raid5"));
     let run = |scenario| measure(scenario, state.clone());
-    ratio("HPC(W): RAID-5 over RAID-0, a page operation", &|| {
+    tables.section("one run over another");
+    let operation = Some(Aim::AtMost(1.5));
+    tables.ratio("HPC(W), RAID-5 over RAID-0, a page operation", operation, &|| {
         (per_operation(&run(&raid5), 1_000), per_operation(&run(&raid0), 1_000))
     });
-    ratio("HPC(W): RAID-5 over RAID-0, a request", &|| {
+    tables.ratio("HPC(W), RAID-5 over RAID-0, a request", Some(Aim::AtMost(1.35)), &|| {
         (per_request(&run(&raid5)), per_request(&run(&raid0)))
     });
     // Reads around members that collect, and writes parked: what the array that knows most does.
@@ -56,21 +60,28 @@ pub fn bench(floor: &mut Floor) {
     let (hpc_aware, small_aware) =
         (load("hpc-w", &aware(hpc_keys("raid5"))), load("hpc-w", &aware(small_keys("raid5"))));
     let (small0, small5) = (small("raid0"), small("raid5"));
-    ratio("HPC(W): RAID-5, serial with NVRAM, over RAID-0, a request", &|| {
-        (per_request(&run(&hpc_aware)), per_request(&run(&raid0)))
+    tables.ratio(
+        "HPC(W), RAID-5, `serial` with NVRAM, over RAID-0, a request",
+        Some(Aim::AtMost(1.6)),
+        &|| (per_request(&run(&hpc_aware)), per_request(&run(&raid0))),
+    );
+    tables.ratio("4 KiB, RAID-5 over RAID-0, a page operation", operation, &|| {
+        (per_operation(&run(&small5), 20_000), per_operation(&run(&small0), 20_000))
     });
-    ratio("4 KiB: RAID-5 over RAID-0, a request", &|| {
+    tables.ratio("4 KiB, RAID-5 over RAID-0, a request", None, &|| {
         (per_request(&run(&small5)), per_request(&run(&small0)))
     });
-    ratio("4 KiB: RAID-5, serial with NVRAM, over RAID-0, a request", &|| {
-        (per_request(&run(&small_aware)), per_request(&run(&small0)))
-    });
+    tables.ratio(
+        "4 KiB, RAID-5, `serial` with NVRAM, over RAID-0, a request",
+        Some(Aim::AtMost(3.2)),
+        &|| (per_request(&run(&small_aware)), per_request(&run(&small0))),
+    );
     drop(state);
-    many_members();
+    many_members(tables);
 }
 
 /// The same load on the same 1,024 dies, as 8 members of 128 and as 1,024 members of one: what an event costs.
-fn many_members() {
+fn many_members(tables: &mut Tables) {
     let array = |devices: u32, level: &str| {
         let dies = 1_024 / devices;
         let channels = dies.min(16);
@@ -94,17 +105,11 @@ fn many_members() {
     for level in ["raid0", "raid5"] {
         let (few, many) = (array(8, level), array(1_024, level));
         let states = (aged(&few, 2), aged(&many, 2));
-        ratio(&format!("the same dies as 1,024 members over 8, {level}, an event"), &|| {
+        let case = format!("the same dies as 1,024 members over 8, {level}, an event");
+        tables.ratio(&case, Some(Aim::AtMost(1.5)), &|| {
             (per_event(&measure(&many, states.1.clone())), per_event(&measure(&few, states.0.clone())))
         });
     }
-}
-
-/// Prints median and extremes of a ratio of two figures taken in turns.
-fn ratio(name: &str, pair: &dyn Fn() -> (f64, f64)) {
-    let mut ratios: Vec<f64> = (0..REPEATS).map(|_| pair()).map(|(one, other)| one / other).collect();
-    ratios.sort_by(f64::total_cmp);
-    println!("{name:<58}{:>9.2}{:>9.2}{:>9.2}", ratios[REPEATS / 2], ratios[0], ratios[REPEATS - 1]);
 }
 
 fn per_request(report: &Report) -> f64 {

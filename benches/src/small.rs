@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use harmonia_scenario::Scenario;
 
-use crate::floor::Floor;
-use crate::{aged, load, measure, per_program, row};
+use crate::table::{Aim, Floors, Tables};
+use crate::{aged, load, measure, per_program};
 
 /// Members, and chips on each of their eight channels; 16 GiB and 8 x 4 GiB.
 const ARRAYS: [(&str, u32, u32); 2] = [("one SSD of 16 GiB", 1, 8), ("RAID-0 of 8 x 4 GiB", 8, 2)];
@@ -16,7 +16,7 @@ const ARRAYS: [(&str, u32, u32); 2] = [("one SSD of 16 GiB", 1, 8), ("RAID-0 of 
 const BLOCKS: u32 = 1024;
 
 /// 4 KiB random writes under blocking collection.
-fn writes(members: u32, chips: u32, blocks: u32, requests: u64) -> Scenario {
+pub fn writes(members: u32, chips: u32, blocks: u32, requests: u64) -> Scenario {
     let sets = [
         format!("array.devices={members}"),
         format!("workload.requests={requests}"),
@@ -34,15 +34,16 @@ fn writes(members: u32, chips: u32, blocks: u32, requests: u64) -> Scenario {
     load("hpc-w", &sets)
 }
 
-/// Ratios to the floor.
-pub fn bench() {
+/// Ratios to the floors.
+pub fn bench(tables: &mut Tables) {
+    tables.section("a page program of 4 KiB random writes");
     for (name, members, chips) in ARRAYS {
-        let mut floor: Floor = Floor::new(members * chips * 8 * BLOCKS, 64, 0.15, 1);
-        floor.overwrite(20_000_000);
+        let mut floors = Floors::new(members * chips * 8 * BLOCKS);
         let scenario = writes(members, chips, BLOCKS, 1_000_000);
         let state = aged(&scenario, 2);
-        let case = format!("{name}, 4 KiB random writes, per page program");
-        row(&mut floor, &case, |_| per_program(&measure(&scenario, state.clone())));
+        tables.row(&mut floors, name, Some(Aim::AtMost(2.0)), |_| {
+            per_program(&measure(&scenario, state.clone()))
+        });
     }
 }
 

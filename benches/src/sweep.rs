@@ -7,7 +7,7 @@ use std::time::Instant;
 use harmonia_run::{RunOptions, Silent, Unobserved};
 use harmonia_sweep::{Base, Plan, Point, Store, Unwatched, run};
 
-use super::REPEATS;
+use super::table::{REPEATS, Spread, Tables};
 
 /// 500 points of some ten milliseconds: 50 aged arrays, of which ten points each begin.
 const SWEEP: &str = "policies = [\"local\", \"reactive-selective\"]\nseeds = 10\n[axes]\n\
@@ -16,15 +16,14 @@ const SWEEP: &str = "policies = [\"local\", \"reactive-selective\"]\nseeds = 10\
 const TICKS: f64 = 100.0;
 
 /// A row with the share of the cores that is used, and how many points a second there are.
-pub fn bench() {
+pub fn bench(tables: &mut Tables) {
     let cores = available_parallelism().map_or(1, usize::from);
     let points = Plan::parse(SWEEP, "sweep", &Base::File("tiny"), &[]).and_then(|plan| plan.points());
     let points = points.unwrap_or_else(|why| panic!("{why}"));
-    let mut all: Vec<(f64, f64)> = (0..REPEATS).map(|_| once(&points, cores)).collect();
-    all.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let (median, rate) = all[REPEATS / 2];
-    let name = format!("a sweep of {} small points, share of {cores} cores used", points.len());
-    println!("\n{name:<58}{median:>9.2}{:>9.2}{:>9.2}   {rate:>9.1} points/s", all[0].0, all[REPEATS - 1].0);
+    let (shares, rates): (Vec<f64>, Vec<f64>) = (0..REPEATS).map(|_| once(&points, cores)).unzip();
+    tables.section("share of the cores that is used");
+    let case = format!("a sweep of {} small points, {cores} cores", points.len());
+    tables.figures(&case, None, shares, Some((Spread::of(rates).median, "points/s")));
 }
 
 fn once(points: &[Point], cores: usize) -> (f64, f64) {

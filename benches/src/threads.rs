@@ -7,11 +7,12 @@ use std::time::Instant;
 use harmonia_array::AgedState;
 use harmonia_scenario::Scenario;
 
-use crate::floor::Floor;
-use crate::{FLOOR_STEP, REPEATS, aged, load, measure, measure_on};
+use crate::floor::Prefetching;
+use crate::table::{Aim, FLOOR_STEP, REPEATS, Tables};
+use crate::{aged, load, measure, measure_on};
 
 /// Two runs at once, and one run on two threads.
-pub fn bench(devices: u32) {
+pub fn bench(tables: &mut Tables, devices: u32) {
     let rate = 476.5 * f64::from(devices) / 8.0;
     let hpc = |sets: &[&str]| {
         let mut all = vec![
@@ -30,21 +31,18 @@ pub fn bench(devices: u32) {
         "array.coordination.message_latency=100us",
         "workload.requests=100000",
     ]);
-    let mut floors: Vec<Floor> = (0..2).map(|seed| Floor::new(131_072, 64, 0.15, seed)).collect();
-    println!(
-        "{:<58}{:>9}{:>9}{:>9}",
-        "gain of a second thread over that of two floors", "median", "least", "most"
-    );
+    let mut floors: Vec<Prefetching> = (0..2).map(|seed| Prefetching::new(131_072, 64, 0.15, seed)).collect();
+    tables.section("gain of a second thread over that of two floors");
     let state = aged(&local, 2);
-    row(&mut floors, "two runs at once", || two_runs(&local, &state));
-    row(&mut floors, "HPC(W) local within one run", || one_run(&local, &state));
-    row(&mut floors, "HPC(W) reactive-selective, 100 us, within one run", || one_run(&listens, &state));
-}
-
-fn row(floors: &mut [Floor], name: &str, mut gain: impl FnMut() -> f64) {
-    let mut ratios: Vec<f64> = (0..REPEATS).map(|_| gain() / two_floors(floors)).collect();
-    ratios.sort_by(f64::total_cmp);
-    println!("{name:<58}{:>9.2}{:>9.2}{:>9.2}", ratios[REPEATS / 2], ratios[0], ratios[REPEATS - 1]);
+    let mut row = |case: &str, aim: f64, gain: &dyn Fn() -> f64| {
+        let ratios = (0..REPEATS).map(|_| gain() / two_floors(&mut floors)).collect();
+        tables.figures(case, Some(Aim::AtLeast(aim)), ratios, None);
+    };
+    row("two runs at once", 0.85, &|| two_runs(&local, &state));
+    row("HPC(W) `local` within one run", 0.85, &|| one_run(&local, &state));
+    row("HPC(W) `reactive-selective`, messages of 100 us, within one run", 0.42, &|| {
+        one_run(&listens, &state)
+    });
 }
 
 /// Time of two things one after the other, over that of both at once.
@@ -61,7 +59,7 @@ fn gain<T: Send>(things: &mut [T], act: impl Fn(&mut T) + Sync) -> f64 {
     serial / clock.elapsed().as_secs_f64()
 }
 
-fn two_floors(floors: &mut [Floor]) -> f64 {
+fn two_floors(floors: &mut [Prefetching]) -> f64 {
     gain(floors, |floor| floor.overwrite(9 * FLOOR_STEP))
 }
 

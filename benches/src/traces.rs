@@ -11,35 +11,34 @@ use std::time::Instant;
 
 use harmonia_trace::Trace;
 
+use crate::table::{Spread, Tables};
+
 const ROWS: u64 = 2_000_000;
 const REPEATS: usize = 7;
 /// A decompressor alone fills a buffer of this many bytes again and again.
 const BUFFER: usize = 256 << 10;
 
-/// Prints the table.
-pub fn bench() {
+/// A table of readers.
+pub fn bench(tables: &mut Tables) {
     let folder = std::env::temp_dir().join(format!("harmonia-bench-{}", std::process::id()));
-    let result = std::fs::create_dir_all(&folder).and_then(|()| table(&folder));
+    let result = std::fs::create_dir_all(&folder).and_then(|()| table(tables, &folder));
     let _ = std::fs::remove_dir_all(&folder);
     if let Err(error) = result {
         println!("traces: {error}");
     }
 }
 
-fn table(folder: &Path) -> std::io::Result<()> {
-    println!(
-        "\n{:<58}{:>9}{:>9}{:>9}   {:>9}",
-        "reading traces (2 M rows)", "median", "least", "most", "M rows/s"
-    );
+fn table(tables: &mut Tables, folder: &Path) -> std::io::Result<()> {
+    tables.section("reading 2 M rows");
     for (format, row) in [("msr", msr as fn(&mut dyn Write, u64) -> std::io::Result<()>), ("spc", spc)] {
         let plain = folder.join(format);
         write(&plain, ROWS, row)?;
         let text = std::fs::read(&plain)?;
         let scan = || timed(|| scan(&plain));
         let read = |path: &Path| timed(|| assert_eq!(rows(path, format), ROWS));
-        print(
+        reader(
+            tables,
             &format!("{format} reader, rate over that of the bare scan"),
-            ROWS,
             || (scan(), read(&plain)),
             |s, r| s / r,
         );
@@ -58,26 +57,18 @@ fn table(folder: &Path) -> std::io::Result<()> {
                 })
             };
             let label = format!("{format}.{name}, time over unpacking alone and the plain reader");
-            print(&label, ROWS, || (alone() + read(&plain), read(path)), |parts, whole| whole / parts);
+            reader(tables, &label, || (alone() + read(&plain), read(path)), |parts, whole| whole / parts);
         }
     }
-    memory(folder)
+    memory(tables, folder)
 }
 
-/// One line of the table: the median of what `ratio` makes of pairs of times, and the rate of the second.
-fn print(name: &str, rows: u64, case: impl Fn() -> (f64, f64), ratio: impl Fn(f64, f64) -> f64) {
-    let pairs: Vec<(f64, f64)> = (0..REPEATS).map(|_| case()).collect();
-    let mut ratios: Vec<f64> = pairs.iter().map(|&(floor, time)| ratio(floor, time)).collect();
-    let mut times: Vec<f64> = pairs.iter().map(|pair| pair.1).collect();
-    ratios.sort_by(f64::total_cmp);
-    times.sort_by(f64::total_cmp);
-    let rate = rows as f64 / times[REPEATS / 2] / 1e6;
-    println!(
-        "{name:<58}{:>9.2}{:>9.2}{:>9.2}   {rate:>9.1}",
-        ratios[REPEATS / 2],
-        ratios[0],
-        ratios[REPEATS - 1]
-    );
+/// What `ratio` makes of pairs of times, and the rate of the second.
+fn reader(tables: &mut Tables, case: &str, pair: impl Fn() -> (f64, f64), ratio: impl Fn(f64, f64) -> f64) {
+    let pairs: Vec<(f64, f64)> = (0..REPEATS).map(|_| pair()).collect();
+    let ratios = pairs.iter().map(|&(floor, time)| ratio(floor, time)).collect();
+    let time = Spread::of(pairs.iter().map(|pair| pair.1).collect()).median;
+    tables.figures(case, None, ratios, Some((ROWS as f64 / time / 1e6, "M rows/s")));
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> f64 {
@@ -149,7 +140,7 @@ fn spc(out: &mut dyn Write, index: u64) -> std::io::Result<()> {
 }
 
 /// Peak memory of reading a file and one eight times as long, plain and packed, each in a process of its own.
-fn memory(folder: &Path) -> std::io::Result<()> {
+fn memory(tables: &mut Tables, folder: &Path) -> std::io::Result<()> {
     let program = std::env::current_exe()?;
     for kind in ["", ".gz", ".zst"] {
         let mut peaks = Vec::new();
@@ -164,11 +155,11 @@ fn memory(folder: &Path) -> std::io::Result<()> {
             let output = std::process::Command::new(&program).arg("read-trace").arg(&path).output()?;
             peaks.push(String::from_utf8_lossy(&output.stdout).trim().parse().unwrap_or(f64::NAN));
         }
-        println!(
-            "memory of reading 0.5 M and 4 M rows of msr{kind:<4}: {:.1} and {:.1} MB",
+        tables.note(format!(
+            "Reading 0.5 M and 4 M rows of msr{kind} takes {:.1} and {:.1} MB.",
             peaks[0] / 1e6,
             peaks[1] / 1e6
-        );
+        ));
     }
     Ok(())
 }

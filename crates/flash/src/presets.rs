@@ -306,9 +306,7 @@ const MODERN_TLC: [(&str, Provenance); 23] = [
     ("geometry.blocks_per_plane", Provenance::Inferred("assumed: what makes 1 TiB")),
     (
         "geometry.pages_per_block",
-        Provenance::Inferred(
-            "assumed: 96 programs; a real block has about four times as many, which would be more than 8,191 units",
-        ),
+        Provenance::Inferred("assumed: 96 programs; a real block has about four times as many"),
     ),
     ("geometry.page_size", Provenance::Inferred("usual of 3D TLC flash")),
     ("geometry.program_planes", Provenance::Inferred("assumed: the four planes of a die work together")),

@@ -1,8 +1,8 @@
-//! Block states and valid counts of an allocation unit, packed so that the greedy victim is found by comparing 16-bit
+//! Block states and valid counts of an allocation unit, packed so that the greedy victim is found by comparing 32-bit
 //! numbers: no linked buckets to mend at every overwrite.
 //!
 //! ```text
-//! bit 15 14 13 | 12 ........ 0
+//! bit 25 24 23 | 22 ........ 0
 //!     state    | valid pages        closed = 000: a closed block's entry is its valid count
 //! ```
 //!
@@ -12,8 +12,11 @@
 
 use harmonia_engine::Rng;
 
-const STATE_SHIFT: u32 = 13;
-const VALID_MASK: u16 = (1 << STATE_SHIFT) - 1;
+const STATE_SHIFT: u32 = 23;
+const VALID_MASK: u32 = (1 << STATE_SHIFT) - 1;
+
+/// Pages of a block at most, as valid counts have room for them.
+pub const MOST_PAGES: u32 = VALID_MASK;
 
 /// Blocks in a group.
 pub const GROUP: usize = 64;
@@ -23,34 +26,34 @@ pub const GROUP: usize = 64;
 pub struct GroupKey(u64);
 
 impl GroupKey {
-    const ENTRY_SHIFT: u32 = 48;
-    const ERASES_SHIFT: u32 = 8;
+    const ENTRY_SHIFT: u32 = 38;
+    const ERASES_SHIFT: u32 = 6;
 
     /// After every closed block.
     pub const NONE: GroupKey = GroupKey(u64::MAX);
 
     /// The key of a block.
     #[inline]
-    pub fn of(entry: u16, erases: u32, block: usize) -> Self {
+    pub fn of(entry: u32, erases: u32, block: usize) -> Self {
         let position = (block % GROUP) as u64;
         let key = u64::from(entry) << Self::ENTRY_SHIFT | u64::from(erases) << Self::ERASES_SHIFT | position;
         GroupKey(key)
     }
 
     /// The best key of the group that holds `block`, computed afresh.
-    pub fn best_of(entries: &[u16], erases: &[u32], block: usize) -> Self {
+    pub fn best_of(entries: &[u32], erases: &[u32], block: usize) -> Self {
         let first = block / GROUP * GROUP;
         let last = entries.len().min(first + GROUP);
         let (entries, erases) = (&entries[first..last], &erases[first..last]);
-        let least = entries.iter().fold(u16::MAX, |least, &entry| least.min(entry));
+        let least = entries.iter().fold(u32::MAX, |least, &entry| least.min(entry));
         let ties = entries.iter().zip(erases).enumerate().filter(|(_, (entry, _))| **entry == least);
         ties.map(|(offset, (_, &erases))| Self::of(least, erases, offset)).min().unwrap_or(Self::NONE)
     }
 
     /// The packed state and valid count.
     #[inline]
-    pub fn entry(self) -> u16 {
-        (self.0 >> Self::ENTRY_SHIFT) as u16
+    pub fn entry(self) -> u32 {
+        (self.0 >> Self::ENTRY_SHIFT) as u32
     }
 
     /// What is compared between groups: all but the position.
@@ -61,7 +64,7 @@ impl GroupKey {
 
     #[inline]
     fn block(self, group: usize) -> BlockId {
-        BlockId((group * GROUP) as u32 + (self.0 & 0xFF) as u32)
+        BlockId((group * GROUP) as u32 + (self.0 % GROUP as u64) as u32)
     }
 }
 
@@ -79,7 +82,7 @@ impl BlockId {
 
 /// What a block is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
+#[repr(u32)]
 pub enum BlockState {
     /// Fully written; the only state a victim may have.
     Closed = 0,
@@ -95,13 +98,13 @@ pub enum BlockState {
 
 /// Packs a block's state and valid count.
 #[inline]
-pub const fn encode(state: BlockState, valid: u16) -> u16 {
-    ((state as u16) << STATE_SHIFT) | valid
+pub const fn encode(state: BlockState, valid: u32) -> u32 {
+    ((state as u32) << STATE_SHIFT) | valid
 }
 
 /// The state in a packed entry.
 #[inline]
-pub const fn state_of(entry: u16) -> BlockState {
+pub const fn state_of(entry: u32) -> BlockState {
     match entry >> STATE_SHIFT {
         0 => BlockState::Closed,
         1 => BlockState::Open,
@@ -122,8 +125,8 @@ pub enum Erased {
 
 /// The valid count in a packed entry.
 #[inline]
-pub const fn valid_of(entry: u16) -> u32 {
-    (entry & VALID_MASK) as u32
+pub const fn valid_of(entry: u32) -> u32 {
+    entry & VALID_MASK
 }
 
 /// [`BlockTable::fewest_valid`] of the unit that has these best keys.
@@ -143,7 +146,7 @@ pub(crate) fn fewest_valid(keys: &[GroupKey]) -> Option<(BlockId, u32)> {
 #[derive(Clone, Copy)]
 pub struct BlockTable<'a> {
     /// Packed state and valid count by block.
-    pub entries: &'a [u16],
+    pub entries: &'a [u32],
     /// Best block of each group of [`GROUP`] blocks; exact where the group has a closed block.
     pub best: &'a [GroupKey],
     /// Erases so far by block.
@@ -175,7 +178,7 @@ impl BlockTable<'_> {
 
     /// All closed blocks with the fewest valid pages, lowest index first: candidates for policies that look further.
     pub fn all_fewest(&self) -> impl Iterator<Item = BlockId> + '_ {
-        let wanted = self.fewest_valid().map(|(_, valid)| encode(BlockState::Closed, valid as u16));
+        let wanted = self.fewest_valid().map(|(_, valid)| encode(BlockState::Closed, valid));
         self.ids().filter(move |block| Some(self.entries[block.index()]) == wanted)
     }
 

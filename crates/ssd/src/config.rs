@@ -11,6 +11,7 @@ use harmonia_types::registry::PolicyConfig;
 use harmonia_types::{Bytes, SimDuration};
 use serde::{Serialize, Serializer};
 
+use crate::block::MOST_PAGES;
 use crate::endurance::WearConfig;
 use crate::ftl::FreeList;
 use crate::gc::{schedule, victim};
@@ -22,9 +23,6 @@ use crate::shape::{Noted, Numbers, Packing, Shape};
 
 /// Units that one program carries at most.
 const MOST_SLOTS: u32 = 192;
-
-/// Pages of a superblock at most, as valid counts have room for them.
-const MOST_PAGES: u32 = 8191;
 
 const SUPERBLOCK: &str = "ssd.ftl.superblock";
 
@@ -677,9 +675,9 @@ impl SsdConfig {
             return fail(key, &format!("a program of {slots} units; at most {MOST_SLOTS} are supported"));
         }
         let slots = u64::from(g.pages_per_block) * u64::from(slots / g.program_pages);
-        if slots > 8191 {
+        if slots > u64::from(MOST_PAGES) {
             let why = format!(
-                "{slots} units in the blocks that are programmed together; at most 8191 are supported"
+                "{slots} units in the blocks that are programmed together; at most {MOST_PAGES} are supported"
             );
             return fail(key, &why);
         }
@@ -889,7 +887,7 @@ impl SsdConfig {
             ("ssd.geometry.dies_per_chip", g.dies_per_chip, 1024),
             ("ssd.geometry.planes_per_die", g.planes_per_die, 64),
             ("ssd.geometry.blocks_per_plane", g.blocks_per_plane, 1 << 20),
-            ("ssd.geometry.pages_per_block", g.pages_per_block, 8191),
+            ("ssd.geometry.pages_per_block", g.pages_per_block, 65_535),
             ("ssd.geometry.page_size", g.page_size, 1 << 20),
         ] {
             if value == 0 || value > most {

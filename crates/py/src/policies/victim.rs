@@ -105,10 +105,10 @@ impl PyVictimView {
     #[getter]
     fn valid<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let bytes: Vec<u8> = self.0.with(|view| {
-            let valid = view.blocks.entries.iter().map(|&entry| valid_of(entry) as u16);
-            valid.flat_map(u16::to_ne_bytes).collect()
+            let valid = view.blocks.entries.iter().map(|&entry| valid_of(entry));
+            valid.flat_map(u32::to_ne_bytes).collect()
         })?;
-        column(py, &bytes, "H")
+        column(py, &bytes, "I")
     }
 
     #[getter]

@@ -282,7 +282,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     at! { "ssd.geometry.dies_per_chip", geometry.dies_per_chip, count(1, 1024), PRESET, "dies in a chip" },
     at! { "ssd.geometry.planes_per_die", geometry.planes_per_die, count(1, 64), PRESET, "planes in a die" },
     at! { "ssd.geometry.blocks_per_plane", geometry.blocks_per_plane, count(1, 1 << 20), PRESET, "raw blocks in a plane" },
-    at! { "ssd.geometry.pages_per_block", geometry.pages_per_block, count(1, 8191), PRESET, "raw pages in a block" },
+    at! { "ssd.geometry.pages_per_block", geometry.pages_per_block, count(1, 65_535), PRESET, "raw pages in a block" },
     at! { "ssd.geometry.page_size", geometry.page_size, page_size(), PRESET, "size of a page" },
     at! { "ssd.geometry.summary_pages", geometry.summary_pages, count(0, 8190).saying("a whole number below `pages_per_block`"),
         PRESET, "last pages of a block, which hold its summary and no data" },

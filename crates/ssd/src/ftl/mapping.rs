@@ -28,7 +28,7 @@ pub struct Ftl {
     pub(super) placing: Option<Box<Placing>>,
     pub(super) map: HugeTable,
     pub(super) reverse: HugeTable,
-    pub(super) entries: Vec<u16>,
+    pub(super) entries: Vec<u32>,
     /// Best block of each group of blocks of a unit.
     pub(super) best: Vec<GroupKey>,
     pub(super) erases: Vec<u32>,

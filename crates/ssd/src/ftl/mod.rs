@@ -6,7 +6,7 @@
 //! ```text
 //! map     [LPN in unit]      -> PPN in unit          u32, the truth
 //! reverse [PPN in unit]      -> LPN in unit          u32, a hint: live iff map agrees
-//! entries [block]            -> state | valid pages  u16
+//! entries [block]            -> state | valid pages  u32
 //! ```
 //!
 //! With dynamic allocation any unit may hold any page. Then `LPN in unit` is the device's LPN, all units share one map,

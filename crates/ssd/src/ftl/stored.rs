@@ -62,7 +62,7 @@ impl Ftl {
     pub fn table_bytes(shape: &Shape) -> u64 {
         let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
         let noted = shape.noted;
-        blocks * (2 + 4 + 4 + 4 + noted.of_block) + u64::from(shape.logical_pages) * (4 + noted.of_page)
+        blocks * (4 + 4 + 4 + 4 + noted.of_block) + u64::from(shape.logical_pages) * (4 + noted.of_page)
     }
 
     /// Writes the tables.
@@ -119,7 +119,7 @@ impl Ftl {
         if units.len() != unit_count {
             return Err(wrong(format!("{} units of {unit_count}", units.len())));
         }
-        let mut entries = vec![0u16; unit_count * blocks];
+        let mut entries = vec![0u32; unit_count * blocks];
         source.read_exact(cast_slice_mut(&mut entries))?;
         let mut table = || -> io::Result<Vec<u32>> {
             let mut table = vec![0u32; unit_count * blocks];
@@ -210,7 +210,7 @@ impl Ftl {
         let agree = states[BlockState::Free as usize] == state.free
             && states[BlockState::Open as usize] as usize == open().count()
             && states[BlockState::Collecting as usize] == 0
-            && self.entries[range.clone()].iter().all(|entry| entry >> 15 == 0)
+            && self.entries[range.clone()].iter().all(|&entry| state_of(entry) != BlockState::Retired)
             && state.hidden == 0
             && state.free_head < blocks
             && open().all(within);

@@ -30,7 +30,7 @@ pub struct UnitMut<'a> {
     pub(super) base: u32,
     pub(super) map: &'a mut [u32],
     pub(super) reverse: &'a mut [u32],
-    pub(super) entries: &'a mut [u16],
+    pub(super) entries: &'a mut [u32],
     pub(super) best: &'a mut [GroupKey],
     pub(super) erases: &'a mut [u32],
     pub(super) closed_at: &'a mut [u32],
@@ -350,7 +350,7 @@ impl UnitMut<'_> {
             for (k, (&lpn, &offset)) in (0..).zip(lpns[done..done + run].iter().zip(&offsets[done..])) {
                 probe.copy(self.page(base | offset), self.page(to + k), self.device_lpn(lpn));
             }
-            self.entries[block as usize] += run as u16;
+            self.entries[block as usize] += run as u32;
             self.state.tally.programs[IoCause::Gc as usize] += run as u64;
             if self.plane(block) != self.plane(victim.0) {
                 sum.between_planes += run as u32;
@@ -453,7 +453,7 @@ impl UnitMut<'_> {
     pub fn begin(&mut self, victim: BlockId) {
         let entry = self.entries[victim.index()];
         assert!(state_of(entry) == BlockState::Closed, "only a closed block can be collected");
-        self.entries[victim.index()] = encode(BlockState::Collecting, valid_of(entry) as u16);
+        self.entries[victim.index()] = encode(BlockState::Collecting, valid_of(entry));
         self.best[victim.index() / GROUP] = GroupKey::best_of(self.entries, self.erases, victim.index());
     }
 
@@ -667,7 +667,7 @@ impl UnitMut<'_> {
         }
         let block = open.block as usize;
         self.state.frontiers[frontier] = None;
-        let closed = encode(BlockState::Closed, valid_of(self.entries[block]) as u16);
+        let closed = encode(BlockState::Closed, valid_of(self.entries[block]));
         self.entries[block] = closed;
         let key = GroupKey::of(closed, self.erases[block], block);
         self.best[block / GROUP] = self.best[block / GROUP].min(key);

@@ -164,8 +164,8 @@ impl QueuedReads for Reads {
 
 /// The unit covers both planes: the first half of the blocks lies in plane 0.
 fn victim(blocks: &[&'static str], reads: &'static [(u32, u32)]) -> Option<u32> {
-    let valid = |block: &&str| encode(BlockState::Closed, block.matches('x').count() as u16);
-    let (entries, erases): (Vec<u16>, Vec<u32>) = blocks.iter().map(|block| (valid(block), 0)).unzip();
+    let valid = |block: &&str| encode(BlockState::Closed, block.matches('x').count() as u32);
+    let (entries, erases): (Vec<u32>, Vec<u32>) = blocks.iter().map(|block| (valid(block), 0)).unzip();
     let best = [GroupKey::best_of(&entries, &erases, 0)];
     let table =
         BlockTable { entries: &entries, best: &best, erases: &erases, closed_at: &erases, data_pages: 4 };

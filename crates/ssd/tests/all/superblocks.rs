@@ -92,8 +92,8 @@ fn write_amplification_is_that_of_the_spare_without_open_and_free_superblocks() 
         live = live * after(62.0) + (1.0 - live) * after(61.5);
     }
     let expected = 1.0 / (1.0 - live);
-    for dies in [2, 4, 8] {
-        let mut config = drive(dies, 4_096);
+    for (dies, pages) in [(2, 4_096), (4, 4_096), (8, 16_384)] {
+        let mut config = drive(dies, pages);
         config.gc.victim = "fifo".into();
         let (found, _) = overwritten(&config, 6);
         assert!((found / expected - 1.0).abs() < 0.01, "{dies} dies: {found}, closed form {expected}");
@@ -299,9 +299,12 @@ fn what_does_not_go_with_superblocks_is_refused_with_what_works() {
             c.ftl.superblock = Superblock::Dies(4)
         }),
         ("does not divide", &|c| c.ftl.superblock = Superblock::Dies(0)),
-        ("12000 pages in a superblock of 6 dies; at most 8191 are supported, so at most 4 dies work", &|c| {
-            c.geometry.pages_per_block = 1_000;
-        }),
+        (
+            "12582720 pages in a superblock of 96 dies; at most 8388607 are supported, so at most 64 dies work",
+            &|c| {
+                (c.geometry.channels, c.geometry.pages_per_block) = (96, 65_535);
+            },
+        ),
         ("ssd.ftl.mapping_unit = the size of a page", &|c| {
             (c.ftl.mapping_unit, c.timing.copyback) = (Some(512), Copyback::None);
         }),

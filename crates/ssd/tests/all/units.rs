@@ -442,7 +442,10 @@ fn what_cannot_be_packed_is_refused_with_its_reason() {
         ("must be a multiple of it; 3", &|config| config.geometry.program_pages = 3),
         ("1 to 3 types", &|config| config.geometry.program_pages = 4),
         ("io-parallel", &|config| config.gc.schedule = "io-parallel".into()),
-        ("at most 8191", &|config| config.geometry.pages_per_block = 4_096),
+        ("at most 8388607", &|config| {
+            (config.geometry.page_size, config.ftl.mapping_unit) = (192 * 512, Some(512));
+            config.geometry.pages_per_block = 65_535;
+        }),
     ];
     for (reason, change) in cases {
         let why = refused(change);

@@ -120,11 +120,11 @@ mod tests {
     }
 
     /// Runs a policy on closed blocks given as (valid pages, erases), closed in the order of their index.
-    pub(super) fn choose(name: &str, data_pages: u32, blocks: &[(u16, u32)]) -> Option<usize> {
+    pub(super) fn choose(name: &str, data_pages: u32, blocks: &[(u32, u32)]) -> Option<usize> {
         choose_with(name, data_pages, blocks, &mut Rng::stream(1, name))
     }
 
-    pub(super) fn choose_often(name: &str, data_pages: u32, blocks: &[(u16, u32)], times: u32) -> Vec<u32> {
+    pub(super) fn choose_often(name: &str, data_pages: u32, blocks: &[(u32, u32)], times: u32) -> Vec<u32> {
         let mut rng = Rng::stream(1, name);
         let mut taken = vec![0; blocks.len()];
         for _ in 0..times {
@@ -135,9 +135,9 @@ mod tests {
         taken
     }
 
-    fn choose_with(name: &str, data_pages: u32, blocks: &[(u16, u32)], rng: &mut Rng) -> Option<usize> {
+    fn choose_with(name: &str, data_pages: u32, blocks: &[(u32, u32)], rng: &mut Rng) -> Option<usize> {
         let policy = build(&name.into()).expect("registered");
-        let entries: Vec<u16> = blocks.iter().map(|&(valid, _)| encode(BlockState::Closed, valid)).collect();
+        let entries: Vec<u32> = blocks.iter().map(|&(valid, _)| encode(BlockState::Closed, valid)).collect();
         let erases: Vec<u32> = blocks.iter().map(|&(_, erases)| erases).collect();
         let closed_at: Vec<u32> = (0..blocks.len() as u32).collect();
         let groups = (0..entries.len()).step_by(GROUP);
