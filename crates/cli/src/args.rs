@@ -190,6 +190,24 @@ With --out finished runs are kept in the folder: the same command continues wher
 Delete the folder after changing the code or a trace. Keys that change how an array ages, such as hard_threshold, need an \
 aged array for each value and seed.";
 
+const CALIBRATE_EXAMPLES: &str = "\
+Examples:
+  harmonia calibrate plan > plan.fio
+  DRIVE=/dev/nvmeXn1 fio --output-format=json+ --output=measured.json plan.fio
+  harmonia calibrate measured.json overwrite_bw.1.log sheet.toml --out my-drive.toml
+  harmonia advise --trace web_3.csv --drive ./my-drive.toml --count 6 --level raid6
+
+Files are recognised by their content: JSON of fio, its bandwidth log, CSV of bandwidth over time, and TOML with lines of a data sheet \
+and counters. Each figure is taken from the experiment that tells it. One that no experiment tells within a factor of two is left \
+as in the preset, and the device file says so. docs/calibrate.md has what each experiment tells.";
+
+const PLAN_EXAMPLES: &str = "\
+Examples:
+  harmonia calibrate plan > plan.fio
+  harmonia calibrate plan --night > plan.fio
+
+The jobs erase what is on the drive. The file says how to run them.";
+
 const CACHE_EXAMPLES: &str = "\
 Examples:
   harmonia cache
@@ -281,6 +299,14 @@ pub(crate) enum Command {
         scenario: ScenarioArguments,
         #[command(flatten)]
         options: AdviseArguments,
+    },
+    /// Make a device file of measurements of a drive, and say what they tell
+    #[command(after_help = CALIBRATE_EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Calibrate {
+        #[command(subcommand)]
+        command: Option<CalibrateCommand>,
+        #[command(flatten)]
+        options: CalibrateArguments,
     },
     /// Search for good values of keys for a workload
     #[command(after_help = TUNE_EXAMPLES)]
@@ -479,8 +505,8 @@ pub(crate) struct ScenarioArguments {
 /// An array without a scenario.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ArrayArguments {
-    /// Instead of a scenario: an array of these drives, a device preset; see `harmonia presets`
-    #[arg(long, value_name = "PRESET", help_heading = ARRAY, add = ArgValueCompleter::new(complete::drives))]
+    /// Instead of a scenario: an array of these drives, a device preset (see `harmonia presets`) or a device file such as ./my-drive.toml
+    #[arg(long, value_name = "DRIVE", help_heading = ARRAY, add = ArgValueCompleter::new(complete::drives))]
     pub drive: Option<String>,
     /// How many of them
     #[arg(long, value_name = "N", help_heading = ARRAY, allow_negative_numbers = true)]
@@ -674,6 +700,41 @@ pub(crate) struct TuneArguments {
     /// Largest size of the cache of aged arrays [default: 8GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
     pub cache_limit: Option<u64>,
+}
+
+/// `harmonia calibrate ...`
+#[derive(Debug, Subcommand)]
+pub(crate) enum CalibrateCommand {
+    /// Print the jobs to run, as a file that fio takes
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan {
+        /// A night instead of an hour: the drive is overwritten until its rate stays
+        #[arg(long)]
+        night: bool,
+    },
+}
+
+/// What was measured, and where the drive goes.
+#[derive(Debug, Args)]
+pub(crate) struct CalibrateArguments {
+    /// Measurements: JSON of fio, a bandwidth log of fio, CSV of bandwidth over time, TOML with a data sheet and counters
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Fit nothing on the experiment with this name, and predict it; none: fit on all [default: the last]
+    #[arg(long, value_name = "NAME")]
+    pub hold_out: Option<String>,
+    /// Write the device file
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Print figures, ranges and errors as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Threads to use; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// What is reproduced.

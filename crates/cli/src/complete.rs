@@ -144,10 +144,11 @@ pub(crate) fn scenarios(current: &OsStr) -> Vec<CompletionCandidate> {
     beginning_with(current, candidates)
 }
 
-/// Device presets.
+/// Device presets and files.
 pub(crate) fn drives(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut candidates = PathCompleter::file().complete(current);
     let named = presets::list().into_iter().filter(|preset| preset.kind == presets::Kind::Device);
-    let candidates = named.map(|preset| described(preset.name.to_owned(), preset.summary)).collect();
+    candidates.extend(named.map(|preset| described(preset.name.to_owned(), preset.summary)));
     beginning_with(current, candidates)
 }
 

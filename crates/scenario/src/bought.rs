@@ -1,23 +1,33 @@
 //! An array of drives of one kind, named in a few words: the scenario that somebody would write who has nothing but a trace and drives
 //! to choose from.
 //!
+//! A drive is a device preset or a device file: TOML with `[ssd]` and nothing else, such as `harmonia calibrate` writes. A preset wins over
+//! a file of the same name.
+//!
 //! What is not said is assumed, and [`Bought::template`] says what that is: drives that are full and used, and the largest part of them
 //! that ages in seconds.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 use harmonia_ssd::{Scale, SsdConfig};
 use harmonia_types::units;
 
 use crate::error::{BadInput, nearest, printable};
 use crate::presets::device;
-use crate::{Scenario, Template};
+use crate::{Scenario, Template, files};
 
 /// Mapping units of all drives together that age in a few seconds.
 const UNITS_MOST: u64 = 10_000_000;
 
+/// A device file may have so many bytes: 1 MiB.
+const MOST_BYTES: u64 = 1 << 20;
+
 /// What somebody has or may buy, in the words of command-line options.
 #[derive(Debug, Clone, Copy)]
 pub struct Bought<'a> {
-    /// `--drive`: a device preset.
+    /// `--drive`: a device preset, or a device file.
     pub drive: &'a str,
     /// `--count`: how many.
     pub count: u16,
@@ -42,15 +52,9 @@ impl Bought<'_> {
     /// # Errors
     /// If there is no such drive, or no such array of them; the text names the option.
     pub fn template(&self) -> Result<(Template, Vec<Assumed>), BadInput> {
-        let Some(ssd) = device::find(self.drive) else {
-            let near = nearest(self.drive, device::names());
-            let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-            let known = device::names().collect::<Vec<_>>().join(", ");
-            let problem = format!("--drive {}: there is no such drive", printable(self.drive, 60));
-            return Err(BadInput::plain(problem, &format!("{near}one of {known}; see `harmonia presets`")));
-        };
-        let divisor = self.divisor(&ssd);
-        let text = self.text(divisor);
+        let drive = Drive::find(self.drive)?;
+        let divisor = self.divisor(&drive.config);
+        let text = self.text(drive.table, divisor);
         // The array is checked with any load, so that what is wrong with it is said in the words of the options.
         let any = format!("workload = {{ preset = \"hpc-w\", size.mean = \"4KiB\" }}\n{text}");
         let scenario = Scenario::parse(&any, "array", &[], None).map_err(|bad| self.in_options(&bad))?;
@@ -76,22 +80,28 @@ impl Bought<'_> {
     fn divisor(&self, ssd: &SsdConfig) -> u32 {
         let pages = ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages));
         let wanted = (pages * u64::from(self.count)).div_ceil(UNITS_MOST).max(1) as u32;
-        let works =
-            |divisor: &u32| SsdConfig { scale: Scale::one_in(*divisor), ..ssd.clone() }.scaled().is_ok();
+        // A device file may say itself which part is simulated.
+        let is_scaled = !ssd.scale.is_whole();
+        let works = |divisor: &u32| {
+            !is_scaled && SsdConfig { scale: Scale::one_in(*divisor), ..ssd.clone() }.scaled().is_ok()
+        };
         (1..=wanted).rev().find(works).unwrap_or(1)
     }
 
-    fn text(&self, divisor: u32) -> String {
+    fn text(&self, mut ssd: toml::Table, divisor: u32) -> String {
         let Bought { drive, count, level, chunk } = self;
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let chunk = chunk.map(|chunk| format!("stripe_unit = {}\n", quoted(chunk))).unwrap_or_default();
-        let scale = if divisor > 1 { format!("scale = \"1/{divisor}\"\n") } else { String::new() };
+        if divisor > 1 {
+            ssd.insert("scale".to_owned(), format!("1/{divisor}").into());
+        }
+        let ssd = toml::Table::from_iter([("ssd".to_owned(), toml::Value::Table(ssd))]);
+        let name = printable(drive.rsplit('/').next().unwrap_or(drive), 60);
         format!(
             "name = {}\n\n[precondition]\nfill = 1.0\noverwrite = 3.0\n\n[array]\ndevices = {count}\nlevel = {}\n{chunk}\
-             coordination.policy = \"local\"\n\n[ssd]\npreset = {}\n{scale}",
-            quoted(&format!("{count} x {drive}, {}", printable(level, 20))),
+             coordination.policy = \"local\"\n\n{ssd}",
+            quoted(&format!("{count} x {name}, {}", printable(level, 20))),
             quoted(level),
-            quoted(drive)
         )
     }
 
@@ -113,6 +123,64 @@ impl Bought<'_> {
         };
         BadInput::plain(format!("{option}: {problem}"), allowed)
     }
+}
+
+/// A drive to choose.
+struct Drive {
+    config: SsdConfig,
+    /// Its `[ssd]`.
+    table: toml::Table,
+}
+
+impl Drive {
+    /// The preset or the file of this name.
+    fn find(name: &str) -> Result<Drive, BadInput> {
+        if let Some(config) = device::find(name) {
+            return Ok(Drive { config, table: toml::Table::from_iter([("preset".to_owned(), name.into())]) });
+        }
+        match files::open_named(Path::new(name)) {
+            Ok(file) => Drive::of_file(name, file),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let near = nearest(name, device::names());
+                let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+                let known = device::names().collect::<Vec<_>>().join(", ");
+                let problem = format!("--drive {}: there is no such drive", printable(name, 60));
+                Err(BadInput::plain(problem, &format!("{near}one of {known}; see `harmonia presets`; or a device file")))
+            }
+            Err(error) => Err(unreadable(name, &error.to_string())),
+        }
+    }
+
+    /// What a device file says, checked as the `[ssd]` of a scenario. Messages have the lines of the file.
+    fn of_file(name: &str, file: File) -> Result<Drive, BadInput> {
+        let mut text = String::new();
+        let read = file.take(MOST_BYTES + 1).read_to_string(&mut text);
+        read.map_err(|error| unreadable(name, &error.to_string()))?;
+        if text.len() as u64 > MOST_BYTES {
+            return Err(unreadable(name, "is larger than 1 MiB"));
+        }
+        let mut said: toml::Table = toml::from_str(&text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            BadInput::at(&printable(name, 300), &text, span, "", error.message(), "allowed: a device file, TOML with [ssd]")
+        })?;
+        if let Some(other) = said.keys().find(|key| *key != "ssd") {
+            let problem = format!("--drive {}: has `{}`", printable(name, 60), printable(other, 60));
+            return Err(BadInput::plain(problem, "allowed: [ssd] and nothing else; a scenario is named without --drive"));
+        }
+        let Some(toml::Value::Table(table)) = said.remove("ssd") else {
+            let problem = format!("--drive {}: has no [ssd]", printable(name, 60));
+            return Err(BadInput::plain(problem, "allowed: a device file, TOML with [ssd]"));
+        };
+        // Behind its lines, so that theirs stay.
+        let whole = format!("{text}\n[workload]\npreset = \"hpc-w\"\nsize.mean = \"4KiB\"\n[array]\ndevices = 1\n");
+        let mut scenario = Scenario::parse(&whole, name, &[], None)?;
+        Ok(Drive { config: scenario.array.members.swap_remove(0).ssd, table })
+    }
+}
+
+fn unreadable(name: &str, why: &str) -> BadInput {
+    let problem = format!("--drive {}: cannot be read: {}", printable(name, 60), printable(why, 200));
+    BadInput::plain(problem, "allowed: a device file, TOML with [ssd], or a name of `harmonia presets`")
 }
 
 #[cfg(test)]
@@ -137,6 +205,42 @@ mod tests {
         let small = Bought { drive: "tiny-test", count: 4, level: "raid5", chunk: Some("64KiB") };
         let keys: Vec<&str> = small.template().unwrap().1.iter().map(|assumed| assumed.key).collect();
         assert_eq!(keys, ["precondition"], "small drives are simulated as they are");
+    }
+
+    /// The file of a drive says what a preset says, with figures of its own.
+    #[test]
+    fn a_device_file_is_a_drive() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        let drive = path.to_str().unwrap();
+        let with = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Bought { drive, ..SIX }.template()
+        };
+        let text = "# mine\n[ssd]\npreset = \"modern-tlc-1t\"\ntiming.program = \"3ms\"\n[ssd.link]\nlatency = \"5us\"\n";
+        let (template, _) = with(text).unwrap();
+        let scenario = template.with(&["workload.preset=hpc-w".to_owned()], None).unwrap();
+        let ssd = &scenario.array.members[0].ssd;
+        assert_eq!((ssd.timing.program.first().0, ssd.link.latency.0), (3_000_000, 5_000));
+        assert_eq!(scenario.name, "6 x mine.toml, raid6");
+        assert!(!ssd.scale.is_whole(), "it is scaled as presets are");
+        let (template, assumed) = with(&text.replace("[ssd.link]", "scale = \"1/50\"\n[ssd.link]")).unwrap();
+        let scenario = template.with(&["workload.preset=hpc-w".to_owned()], None).unwrap();
+        assert_eq!(scenario.array.members[0].ssd.scale.divisor(), 50);
+        assert!(assumed.iter().all(|assumed| assumed.key != "ssd.scale"), "it says so itself");
+        for (text, says) in [
+            ("[ssd]\ntiming.program = \"soon\"\n", "mine.toml:2"),
+            ("[ssd]\npreset = \"moden-tlc-1t\"\n", "mine.toml:2"),
+            ("[ssd\n", "mine.toml:1"),
+            ("[ssd]\n[array]\ndevices = 3\n", "has `array`"),
+            ("", "has no [ssd]"),
+            ("ssd = 3\n", "has no [ssd]"),
+        ] {
+            let message = with(text).map(|_| ()).unwrap_err().to_string();
+            assert!(message.contains(says), "{says}: {message}");
+        }
+        let folder = Bought { drive: folder.path().to_str().unwrap(), ..SIX };
+        assert!(refused(folder).contains("cannot be read: is a folder"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod advise;
 mod cache;
+mod calibrate;
 mod check;
 mod diff;
 mod drives;
@@ -50,6 +51,7 @@ pub(crate) fn run(arguments: Arguments, output: &Output) -> Result<(), Failure> 
                 .lifetime(policies.as_deref(), exact)
         }
         Command::Advise { scenario, options } => advise::advise(&scenario, &options, no_progress, output),
+        Command::Calibrate { command, options } => calibrate::calibrate(command.as_ref(), &options, output),
         Command::Tune { scenario, options } => tune::tune(&scenario, &options, no_progress, output),
         Command::Sweep(options) => sweep::sweep(&options, no_progress, output),
         Command::Results(command) => results::results(&command, output),

@@ -3,6 +3,7 @@
 mod advising;
 mod arguments;
 mod buying;
+mod calibrating;
 mod explaining;
 mod lifetime;
 mod odd_files;

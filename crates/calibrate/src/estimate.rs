@@ -1,0 +1,485 @@
+//! Figures of a drive, each from the experiment that tells it, in an order in which none needs a later one.
+//!
+//! ```text
+//! writes at depth 1 -> latency -> reads at depth 1 -> page types
+//! fill -> program time -> counters, uniform writes or cliff -> spare -> reads beside writes -> minimum run
+//!                                                                    -> reads at saturation -> window
+//! ```
+//!
+//! A figure that follows from one measurement is computed. Where the closed form is not enough, a drive scaled down is simulated and
+//! corrected until it shows what was measured. Figures that measurements tell less surely are scanned: all values with which the
+//! simulation comes within [`MODEL`] are a range, and a range wider than a factor of two tells nothing.
+
+use harmonia_run::{RunError, RunOptions};
+use serde::Serialize;
+
+use crate::closed;
+use crate::drive::{Drive, FLOOR, PROGRAM_TRANSFER_US};
+use crate::measured::{Experiment, Kind, Measured, Stream};
+use crate::simulate::{Shown, shown};
+
+/// How far rates and counters of one drive are apart from day to day, and latencies without load. Unit: share.
+pub const RATES: f64 = 0.03;
+/// See [`RATES`].
+pub const AMPLIFICATIONS: f64 = 0.02;
+/// See [`RATES`].
+pub const LATENCIES: f64 = 0.02;
+/// How far percentiles under load may be off in the simulation. Unit: share.
+pub const MODEL: f64 = 0.1;
+/// A range wider than this factor tells nothing.
+const WIDEST: f64 = 2.0;
+/// Corrections of a simulated drive at most, and how near is near enough. Unit: share.
+const CORRECTIONS: usize = 5;
+const NEAR: f64 = 0.004;
+/// Commands that are tried as the window of a drive.
+const WINDOWS: [f64; 7] = [8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+/// Times that are tried as the minimum run before a suspend. Unit: us.
+const MINIMUM_RUNS: [f64; 6] = [25.0, 50.0, 100.0, 200.0, 400.0, 800.0];
+
+/// How a figure is known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "known", content = "from", rename_all = "kebab-case")]
+pub enum Known {
+    /// By this experiment.
+    Identified(String),
+    /// By a data sheet, which may promise less than a drive does.
+    Given(String),
+    /// By nothing: it is that of the preset; why.
+    NotIdentified(String),
+}
+
+/// What was found of one figure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Key below `ssd`.
+    pub key: &'static str,
+    /// What the measurements allow, in words with units.
+    pub range: Option<[String; 2]>,
+    /// From where.
+    pub known: Known,
+}
+
+/// A drive on its way.
+pub struct Fit<'a> {
+    measured: &'a Measured,
+    /// Those that are not held out.
+    experiments: Vec<&'a Experiment>,
+    options: &'a RunOptions<'a>,
+    say: &'a dyn Fn(&str),
+    /// As far as it is known.
+    pub drive: Drive,
+    /// What is known of it.
+    pub found: Vec<Found>,
+}
+
+impl<'a> Fit<'a> {
+    /// Nothing is known yet. `say` hears which stage begins.
+    pub fn new(
+        measured: &'a Measured,
+        held_out: Option<&str>,
+        options: &'a RunOptions<'a>,
+        say: &'a dyn Fn(&str),
+    ) -> Fit<'a> {
+        let experiments = measured.experiments.iter().filter(|one| Some(one.name.as_str()) != held_out).collect();
+        let mut drive = Drive::default();
+        if let Some(rate) = measured.sheet.sequential_read {
+            drive.bandwidth = rate;
+        }
+        Fit { measured, experiments, options, say, drive, found: Vec::new() }
+    }
+
+    /// All stages.
+    ///
+    /// # Errors
+    /// If it is cancelled, or no drive can be made of what was found.
+    pub fn run(&mut self) -> Result<(), RunError> {
+        self.latency();
+        self.reads();
+        self.capacity();
+        self.program()?;
+        self.spare()?;
+        self.minimum_run()?;
+        self.window()
+    }
+
+    fn of(&self, kind: Kind) -> Option<&'a Experiment> {
+        self.experiments.iter().find(|one| one.kind() == kind).copied()
+    }
+
+    fn note(&mut self, key: &'static str, range: Option<[String; 2]>, known: Known) {
+        self.found.push(Found { key, range, known });
+    }
+
+    fn unknown(&mut self, key: &'static str, why: &str) {
+        self.note(key, None, Known::NotIdentified(why.to_owned()));
+    }
+
+    /// What a command needs beside flash and cache, host included.
+    fn latency(&mut self) {
+        const KEY: &str = "link.latency";
+        let Some(experiment) = self.of(Kind::IdleWrites) else {
+            return self.unknown(KEY, "needs writes of 4 KiB at depth 1");
+        };
+        let Some(p50) = Shown::of(experiment).write[0] else {
+            return self.unknown(KEY, "the writes at depth 1 have no median");
+        };
+        self.drive.latency_us = (p50 - self.drive.write_rest_us()).max(0.0);
+        let noise = (LATENCIES * p50).max(0.5);
+        let range = us(self.drive.latency_us - noise, self.drive.latency_us + noise);
+        self.note(KEY, Some(range), Known::Identified(experiment.name.clone()));
+    }
+
+    /// A third of all pages has each type: the middles of the thirds, and the range between quarters and three quarters of each.
+    fn reads(&mut self) {
+        const KEY: &str = "timing.read";
+        let Some(experiment) = self.of(Kind::IdleReads) else {
+            return self.unknown(KEY, "needs random reads of 4 KiB at depth 1");
+        };
+        let side = experiment.streams[0].read.as_ref();
+        let rest = self.drive.latency_us + self.drive.read_rest_us();
+        let at = |share: f64| side.and_then(|side| side.latency.at(share)).map(|us| (us - rest).max(0.1));
+        let thirds = |within: f64| [0.0, 1.0, 2.0].map(|third| at((third + within) / 3.0));
+        let (Some(low), Some(middle), Some(high)) = (all(thirds(0.25)), all(thirds(0.5)), all(thirds(0.75))) else {
+            return self.unknown(KEY, "the reads at depth 1 have neither bins nor enough percentiles");
+        };
+        self.drive.read_us = middle;
+        let list = |times: [f64; 3]| times.map(|time| format!("{time:.1}")).join(", ") + " us";
+        let known = match self.of(Kind::IdleWrites) {
+            Some(writes) => format!("{} and {}", experiment.name, writes.name),
+            None => format!("{}, in sum with link.latency", experiment.name),
+        };
+        self.note(KEY, Some([list(low), list(high)]), Known::Identified(known));
+    }
+
+    fn capacity(&mut self) {
+        const KEY: &str = "geometry.blocks_per_plane";
+        match self.measured.sheet.capacity {
+            Some(_) => self.note(KEY, None, Known::Given("capacity and spare".to_owned())),
+            None => self.unknown(KEY, "needs drive.capacity; a rate does not tell how large a drive is"),
+        }
+        self.resize();
+    }
+
+    /// As many blocks as the capacity takes with the spare that is known.
+    fn resize(&mut self) {
+        let capacity = self.measured.sheet.capacity.unwrap_or(960_000_000_000);
+        self.drive = self.drive.clone().with_capacity(capacity);
+    }
+
+    /// Dies times bytes of a program over its time is the rate of a fill.
+    fn program(&mut self) -> Result<(), RunError> {
+        const KEY: &str = "timing.program";
+        let over_time = self.measured.over_time.as_ref();
+        let first = over_time.and_then(|over_time| Some((over_time.cliff()?.0, &over_time.name)));
+        let (rate, known, load) = match (self.of(Kind::Fill), first, self.measured.sheet.sequential_write) {
+            (Some(fill), _, _) => (fill.written(), Known::Identified(fill.name.clone()), fill.clone()),
+            (None, Some((rate, name)), _) => {
+                (rate, Known::Identified(format!("{name}, before its cliff")), synthetic_fill())
+            }
+            (None, None, Some(rate)) => {
+                (rate as f64, Known::Given("drive.sequential_write".to_owned()), synthetic_fill())
+            }
+            (None, None, None) => {
+                self.unknown("geometry.channels", "no load tells how many dies there are");
+                self.unknown(KEY, "needs the fill of an erased drive");
+                return Ok(());
+            }
+        };
+        (self.say)("how long does a program take?");
+        self.drive.dies = Drive::dies_for(rate);
+        self.resize();
+        self.drive.program_us = (self.drive.cycle_us(rate) - PROGRAM_TRANSFER_US).max(10.0);
+        let mut error = f64::INFINITY;
+        for _ in 0..CORRECTIONS {
+            let Some(simulated) = self.simulate(&load)? else { break };
+            error = (simulated.written / rate - 1.0).abs();
+            if error < NEAR {
+                break;
+            }
+            let longer = self.drive.cycle_us(rate) - self.drive.cycle_us(simulated.written);
+            self.drive.program_us = (self.drive.program_us + longer).max(10.0);
+        }
+        self.unknown("geometry.channels", "only dies times bytes over the time of a program are; as many as leave a program about 2 ms");
+        if error > RATES {
+            self.unknown(KEY, "no time gives this rate: the link or the cache of the preset holds it up");
+            return Ok(());
+        }
+        let noise = RATES * self.drive.cycle_us(rate);
+        let range = us(self.drive.program_us - noise, self.drive.program_us + noise);
+        self.note(KEY, Some(range), known);
+        Ok(())
+    }
+
+    /// By counters, or else by the rate of uniform writes beside that of the fill, or else by the cliff.
+    fn spare(&mut self) -> Result<(), RunError> {
+        const KEY: &str = "ftl.reserved_blocks";
+        let uniform = self.of(Kind::Uniform);
+        let sheet = &self.measured.sheet;
+        let knows_program =
+            self.found.iter().any(|found| found.key == "timing.program" && !matches!(found.known, Known::NotIdentified(_)));
+        let over_time = self.measured.over_time.as_ref();
+        let steady = over_time.and_then(|over_time| Some((over_time.steady()?, &over_time.name)));
+        let counted = sheet.uniform.map(|media| media / sheet.sequential.unwrap_or(1.0));
+        let (target, from) = match (counted, uniform, steady) {
+            (Some(ratio), _, _) => (Target::Amplification(ratio), "counters.uniform".to_owned()),
+            (None, Some(uniform), _) if knows_program => (Target::Rate(uniform.written()), uniform.name.clone()),
+            (None, None, Some((rate, name))) if knows_program => (Target::Rate(rate), format!("{name}, its end")),
+            _ => return self.spare_by_cliff(),
+        };
+        (self.say)("how much spare has it?");
+        let load = uniform.cloned().unwrap_or_else(synthetic_uniform);
+        let media = self.drive.dies as f64 / (self.drive.program_us + PROGRAM_TRANSFER_US);
+        let media = media * crate::drive::PROGRAM_BYTES * 1e6;
+        let mut cost = target.cost(media);
+        let mut error = f64::INFINITY;
+        for _ in 0..CORRECTIONS {
+            self.drive.reserved = target.reserved(cost);
+            self.resize();
+            let Some(simulated) = self.simulate(&load)? else { break };
+            let Some(over) = target.over(&simulated) else { break };
+            error = (over - 1.0).abs();
+            if error < NEAR {
+                break;
+            }
+            cost /= over;
+        }
+        if error > RATES {
+            self.unknown(KEY, "no spare gives the write amplification or the rate that was measured");
+            return Ok(());
+        }
+        let noise = target.noise();
+        let range = [cost * (1.0 + noise), cost * (1.0 - noise)].map(|cost| format!("{:.1}%", target.reserved(cost)));
+        self.note(KEY, Some(range), Known::Identified(from));
+        Ok(())
+    }
+
+    /// A drive that is written at random from the erased state on collects when its flash is full.
+    fn spare_by_cliff(&mut self) -> Result<(), RunError> {
+        const KEY: &str = "ftl.reserved_blocks";
+        let Some((flash, name)) = self.cliff() else {
+            self.unknown(KEY, "needs counters, uniform writes beside the fill, or bandwidth over time with drive.capacity");
+            return Ok(());
+        };
+        self.drive.reserved = percent(closed::reserved(flash, FLOOR));
+        self.resize();
+        let range = [0.98, 1.02].map(|off| format!("{:.1}%", percent(closed::reserved(flash * off, FLOOR))));
+        self.note(KEY, Some(range), Known::Identified(format!("the cliff in {name}")));
+        Ok(())
+    }
+
+    /// Capacities that can be written before the cliff, and the file that tells.
+    pub fn cliff(&self) -> Option<(f64, &'a str)> {
+        let over_time = self.measured.over_time.as_ref()?;
+        let capacity = self.measured.sheet.capacity? as f64;
+        let flash = over_time.cliff()?.1 / capacity + self.measured.sheet.written_before;
+        Some((flash, &over_time.name))
+    }
+
+    fn minimum_run(&mut self) -> Result<(), RunError> {
+        let set = |drive: &mut Drive, us: f64| drive.minimum_run_us = us;
+        let scan = Scan {
+            key: "timing.minimum_run",
+            values: &MINIMUM_RUNS,
+            set,
+            percentile: 1,
+            question: "how long does a program run before it is suspended?",
+            show: |low, high| us(low, high),
+        };
+        self.scan(Kind::Beside, "needs reads beside writes that the drive keeps up with", &scan)
+    }
+
+    fn window(&mut self) -> Result<(), RunError> {
+        let set = |drive: &mut Drive, commands: f64| drive.window = commands.round() as u32;
+        let scan = Scan {
+            key: "controller.command_window",
+            values: &WINDOWS,
+            set,
+            percentile: 0,
+            question: "how many commands does it take at once?",
+            show: |low, high| [low, high].map(|commands| format!("{commands:.0}")),
+        };
+        self.scan(Kind::Saturated, "needs reads beside more writes than the drive takes", &scan)
+    }
+
+    fn scan(&mut self, kind: Kind, needs: &str, scan: &Scan<'_>) -> Result<(), RunError> {
+        let Some(experiment) = self.of(kind) else {
+            self.unknown(scan.key, needs);
+            return Ok(());
+        };
+        let Some(measured) = Shown::of(experiment).read[scan.percentile] else {
+            self.unknown(scan.key, "the reads have no such percentile");
+            return Ok(());
+        };
+        (self.say)(scan.question);
+        let with = |value: &f64| {
+            let mut drive = self.drive.clone();
+            (scan.set)(&mut drive, *value);
+            drive
+        };
+        let drives: Vec<Drive> = scan.values.iter().map(with).collect();
+        let runs: Vec<(&Drive, &Experiment)> = drives.iter().map(|drive| (drive, experiment)).collect();
+        let shown = shown(&runs, self.options)?;
+        let point = |(value, shown): (&f64, Option<Shown>)| Some((*value, shown?.read[scan.percentile]?));
+        let points: Vec<(f64, f64)> = scan.values.iter().zip(shown).filter_map(point).collect();
+        match consistent(&points, measured) {
+            Some([low, value, high]) if low > points[0].0 && high < points[points.len() - 1].0 && high <= WIDEST * low => {
+                (scan.set)(&mut self.drive, value);
+                self.note(scan.key, Some((scan.show)(low, high)), Known::Identified(experiment.name.clone()));
+            }
+            Some([low, _, high]) => {
+                let known = Known::NotIdentified(format!("{} allows more than a factor of two", experiment.name));
+                self.note(scan.key, Some((scan.show)(low, high)), known);
+            }
+            None => self.unknown(scan.key, &format!("no value shows what {} does", experiment.name)),
+        }
+        Ok(())
+    }
+
+    fn simulate(&self, load: &Experiment) -> Result<Option<Shown>, RunError> {
+        Ok(shown(&[(&self.drive, load)], self.options)?.swap_remove(0))
+    }
+}
+
+/// What uniform writes have to show.
+enum Target {
+    /// Media over host bytes.
+    Amplification(f64),
+    /// Bytes written in a second.
+    Rate(f64),
+}
+
+impl Target {
+    /// What a write costs of programming one, which grows as spare shrinks: write amplification, or media rate over rate.
+    fn cost(&self, media: f64) -> f64 {
+        match self {
+            Target::Amplification(ratio) => *ratio,
+            Target::Rate(rate) => media / rate,
+        }
+    }
+
+    /// Reserved blocks with which a write costs so much. Unit: percent.
+    fn reserved(&self, cost: f64) -> f64 {
+        let amplification = match self {
+            Target::Amplification(_) => cost,
+            Target::Rate(_) => closed::of_ratio(cost),
+        };
+        percent(closed::reserved(closed::flash(amplification.max(1.05)), FLOOR))
+    }
+
+    /// What writes cost in the simulation, over what they should.
+    fn over(&self, simulated: &Shown) -> Option<f64> {
+        Some(match self {
+            Target::Amplification(ratio) => simulated.amplification? / ratio,
+            Target::Rate(rate) => rate / simulated.written,
+        })
+    }
+
+    fn noise(&self) -> f64 {
+        match self {
+            Target::Amplification(_) => AMPLIFICATIONS,
+            Target::Rate(_) => RATES,
+        }
+    }
+}
+
+/// A key whose values are tried one by one.
+struct Scan<'s> {
+    key: &'static str,
+    values: &'s [f64],
+    set: fn(&mut Drive, f64),
+    /// 0: p50 of reads, 1: p99.
+    percentile: usize,
+    question: &'static str,
+    show: fn(f64, f64) -> [String; 2],
+}
+
+/// Of a curve through points, straight between logarithms, the lowest, the best and the highest place that is within [`MODEL`] of what
+/// was measured; `None` if there is none.
+fn consistent(points: &[(f64, f64)], measured: f64) -> Option<[f64; 3]> {
+    const STEPS: u32 = 64;
+    let mut near: Vec<(f64, f64)> = Vec::new();
+    for pair in points.windows(2) {
+        let [(x0, y0), (x1, y1)] = [pair[0], pair[1]].map(|(x, y)| (libm::log(x), libm::log(y)));
+        for step in 0..=STEPS {
+            let share = f64::from(step) / f64::from(STEPS);
+            let (x, y) = (x0 + (x1 - x0) * share, y0 + (y1 - y0) * share);
+            near.push((libm::exp(x), (libm::exp(y) / measured - 1.0).abs()));
+        }
+    }
+    near.retain(|(_, error)| *error <= MODEL);
+    let best = near.iter().min_by(|one, other| one.1.total_cmp(&other.1))?.0;
+    Some([near[0].0, best, near[near.len() - 1].0])
+}
+
+/// Of blocks, within what a drive may have. Unit: percent.
+fn percent(share: f64) -> f64 {
+    (share * 100.0).clamp(4.0, 45.0)
+}
+
+fn us(low: f64, high: f64) -> [String; 2] {
+    [low.max(0.0), high].map(|us| format!("{us:.1} us"))
+}
+
+fn all(values: [Option<f64>; 3]) -> Option<[f64; 3]> {
+    match values {
+        [Some(low), Some(middle), Some(high)] => Some([low, middle, high]),
+        _ => None,
+    }
+}
+
+fn writes(name: &str, is_random: bool, block: u64, depth: u32) -> Experiment {
+    let stream = Stream {
+        reads: 0.0,
+        is_random,
+        block,
+        depth,
+        jobs: 1,
+        rate: None,
+        is_poisson: false,
+        read: None,
+        write: None,
+    };
+    Experiment { name: name.to_owned(), streams: vec![stream] }
+}
+
+/// A fill as it is usually measured, where only its rate is known.
+fn synthetic_fill() -> Experiment {
+    writes("a fill", false, 512 << 10, 4)
+}
+
+/// Uniform writes, where only counters or their rate are known.
+pub(crate) fn synthetic_uniform() -> Experiment {
+    writes("uniform writes", true, 4096, 256)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_all_places_that_are_near() {
+        // y = x: within a tenth of 100 lie 90 to 110.
+        let line = [(25.0, 25.0), (50.0, 50.0), (200.0, 200.0)];
+        let [low, best, high] = consistent(&line, 100.0).expect("a range");
+        assert!((90.0..94.0).contains(&low) && (106.0..=110.0).contains(&high), "{low} {high}");
+        assert!((best - 100.0).abs() < 2.0, "{best}");
+        // A level curve tells nothing, and one that is elsewhere has no place.
+        let level = [(8.0, 100.0), (512.0, 101.0)];
+        let [low, _, high] = consistent(&level, 100.0).expect("a range");
+        assert!(low <= 8.001 && high >= 511.9, "{low} {high}");
+        assert_eq!(consistent(&level, 200.0), None);
+        assert_eq!(consistent(&[], 200.0), None);
+    }
+
+    /// More reserved blocks, fewer copies.
+    #[test]
+    fn spare_shrinks_with_what_a_write_costs() {
+        for target in [Target::Amplification(3.0), Target::Rate(5e8)] {
+            let spares = [2.0, 3.0, 5.0, 9.0].map(|cost| target.reserved(cost));
+            assert!(spares.windows(2).all(|pair| pair[1] < pair[0]), "{spares:?}");
+        }
+        let simulated = Shown { amplification: Some(3.3), written: 5.5e8, ..Shown::default() };
+        assert!((Target::Amplification(3.0).over(&simulated).expect("known") - 1.1).abs() < 1e-9);
+        assert!((Target::Rate(5e8).over(&simulated).expect("known") - 1.0 / 1.1).abs() < 1e-9);
+    }
+}

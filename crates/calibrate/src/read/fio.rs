@@ -1,0 +1,284 @@
+//! JSON of fio, with or without bins (`--output-format=json+`).
+//!
+//! Jobs of a file ran at the same time up to one with `stonewall`, which begins the next experiment. Jobs of one name are one stream.
+//!
+//! Source: the manual of fio 3. Latencies are completion latencies (`clat_ns`), because asynchronous engines submit in no time. Leaves
+//! out: trims, sizes that vary, rates in bytes, and jobs with a think time.
+
+use harmonia_scenario::{BadInput, printable};
+use serde_json::{Map, Value};
+
+use crate::measured::{Cdf, Experiment, Side, Stream};
+
+const MODES: &str = "read, write, randread, randwrite, rw or randrw";
+
+/// The experiments of a file.
+pub(super) fn read(file: &str, text: &str) -> Result<Vec<Experiment>, BadInput> {
+    let json: Value = serde_json::from_str(text).map_err(|error| {
+        let problem = format!("{file}:{}: is not the JSON of fio: {error}", error.line());
+        BadInput::plain(problem, "allowed: what fio --output-format=json+ --output=FILE writes")
+    })?;
+    let at = At { file, path: String::new() };
+    let nothing = Map::new();
+    let global = json.get("global options").and_then(Value::as_object).unwrap_or(&nothing);
+    let jobs = json.get("jobs").and_then(Value::as_array);
+    let jobs = jobs.ok_or_else(|| at.below("jobs").bad("is missing", "a list of jobs, as fio writes it"))?;
+    let mut groups: Vec<Vec<(String, Stream)>> = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        let at = at.below(&format!("jobs[{index}]"));
+        let own = job.get("job options").and_then(Value::as_object).unwrap_or(&nothing);
+        let options = Options { at: &at, own, global };
+        let name = printable(job.get("jobname").and_then(Value::as_str).unwrap_or("job"), 60);
+        if job.get("error").and_then(Value::as_i64).is_some_and(|error| error != 0) {
+            return Err(at.below("error").bad("says that the job failed", "0: measure it again"));
+        }
+        let stream = stream(&at, job, &options)?;
+        let is_next = own.contains_key("stonewall") || own.contains_key("wait_for_previous") || groups.is_empty();
+        let is_same = groups.last().and_then(|group| group.last()).is_some_and(|(before, _)| *before == name);
+        if is_next && !is_same {
+            groups.push(Vec::new());
+        }
+        let group = groups.last_mut().expect("the first job begins a group");
+        match group.last_mut() {
+            Some((before, whole)) if *before == name => join(whole, stream),
+            _ => group.push((name, stream)),
+        }
+    }
+    if groups.is_empty() {
+        return Err(at.below("jobs").bad("is empty", "one job or more"));
+    }
+    let experiment = |group: Vec<(String, Stream)>| {
+        let (names, streams): (Vec<String>, Vec<Stream>) = group.into_iter().unzip();
+        Experiment { name: names.join("+"), streams }
+    };
+    Ok(groups.into_iter().map(experiment).collect())
+}
+
+/// A place in a file.
+#[derive(Clone)]
+struct At<'a> {
+    file: &'a str,
+    path: String,
+}
+
+impl<'a> At<'a> {
+    fn below(&self, name: &str) -> At<'a> {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        At { file: self.file, path: format!("{}{dot}{name}", self.path) }
+    }
+
+    fn bad(&self, problem: &str, allowed: &str) -> BadInput {
+        BadInput::plain(format!("{}: `{}` {problem}", self.file, self.path), &format!("allowed: {allowed}"))
+    }
+
+    /// A number that must be there, not negative.
+    fn number(&self, of: &Value, name: &str) -> Result<f64, BadInput> {
+        let value = of.get(name).and_then(Value::as_f64).filter(|value| value.is_finite() && *value >= 0.0);
+        value.ok_or_else(|| self.below(name).bad("is missing or no number", "a number, as fio writes it"))
+    }
+}
+
+/// Options of a job, or else those of all.
+struct Options<'a> {
+    at: &'a At<'a>,
+    own: &'a Map<String, Value>,
+    global: &'a Map<String, Value>,
+}
+
+impl Options<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        [self.own, self.global].iter().find_map(|options| options.get(name)).and_then(Value::as_str)
+    }
+
+    fn bad(&self, name: &str, allowed: &str) -> BadInput {
+        let problem = match self.get(name) {
+            Some(value) => format!("cannot be {}", printable(value, 40)),
+            None => "is missing".to_owned(),
+        };
+        self.at.below("job options").below(name).bad(&problem, allowed)
+    }
+
+    /// A whole number, 1 or more.
+    fn count(&self, name: &str) -> Result<u32, BadInput> {
+        let Some(text) = self.get(name) else { return Ok(1) };
+        let count = text.trim().parse().ok().filter(|count| (1..=65_536).contains(count));
+        count.ok_or_else(|| self.bad(name, "a whole number from 1 to 65536"))
+    }
+
+    fn block(&self) -> Result<u64, BadInput> {
+        let text = self.get("bs").or_else(|| self.get("blocksize"));
+        let bytes = text.map_or(Some(4096), size).filter(|bytes| bytes % 512 == 0 && (512..=1 << 30).contains(bytes));
+        bytes.ok_or_else(|| self.bad("bs", "one size such as 4k, a multiple of 512 bytes up to 1g"))
+    }
+
+    /// Requests a second of one job.
+    fn rate(&self, reads: f64) -> Result<Option<f64>, BadInput> {
+        if self.get("rate").is_some() {
+            return Err(self.bad("rate", "rate_iops, in requests a second"));
+        }
+        let Some(text) = self.get("rate_iops") else { return Ok(None) };
+        let parts: Vec<Option<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
+        let read = parts.first().copied().flatten();
+        let write = parts.get(1).copied().flatten();
+        let rate = match (reads, parts.len()) {
+            (0.0, 2..) => write,
+            (1.0, _) | (_, 1) => read,
+            (_, _) => read.zip(write).map(|(read, write)| read + write),
+        };
+        let rate = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
+        rate.map(Some).ok_or_else(|| self.bad("rate_iops", "requests a second, such as 5000"))
+    }
+}
+
+/// A size of fio: `4k` is 4 KiB.
+fn size(text: &str) -> Option<u64> {
+    let text = text.trim().to_ascii_lowercase();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "b" => 1,
+        "k" | "kb" | "kib" => 1 << 10,
+        "m" | "mb" | "mib" => 1 << 20,
+        "g" | "gb" | "gib" => 1 << 30,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+fn stream(at: &At<'_>, job: &Value, options: &Options<'_>) -> Result<Stream, BadInput> {
+    let mode = options.get("rw").or_else(|| options.get("readwrite")).unwrap_or_default();
+    let share = || -> Result<f64, BadInput> {
+        let percent = |name| options.get(name).map(|text| text.trim().parse::<f64>().ok());
+        let share = match (percent("rwmixread"), percent("rwmixwrite")) {
+            (Some(read), _) => read,
+            (None, Some(write)) => write.map(|write| 100.0 - write),
+            (None, None) => Some(50.0),
+        };
+        let share = share.filter(|share| (0.0..=100.0).contains(share)).map(|share| share / 100.0);
+        share.ok_or_else(|| options.bad("rwmixread", "percent of requests that read, 0 to 100"))
+    };
+    let (reads, is_random) = match mode {
+        "read" => (1.0, false),
+        "write" => (0.0, false),
+        "randread" => (1.0, true),
+        "randwrite" => (0.0, true),
+        "rw" | "readwrite" => (share()?, false),
+        "randrw" => (share()?, true),
+        _ => return Err(options.bad("rw", MODES)),
+    };
+    let jobs = options.count("numjobs")?;
+    // Without group_reporting fio has one entry for each job.
+    let jobs = if options.own.contains_key("group_reporting") || options.global.contains_key("group_reporting") { jobs } else { 1 };
+    let side = |is_there: bool, name| is_there.then(|| side(&at.below(name), job.get(name))).transpose();
+    Ok(Stream {
+        reads,
+        is_random,
+        block: options.block()?,
+        depth: options.count("iodepth")?,
+        jobs,
+        rate: options.rate(reads)?.map(|rate| rate * f64::from(jobs)),
+        is_poisson: options.get("rate_process") == Some("poisson"),
+        read: side(reads > 0.0, "read")?,
+        write: side(reads < 1.0, "write")?,
+    })
+}
+
+fn side(at: &At<'_>, side: Option<&Value>) -> Result<Side, BadInput> {
+    let side = side.ok_or_else(|| at.bad("is missing", "figures of the job, as fio writes them"))?;
+    let rate = at.number(side, "iops")?;
+    if rate == 0.0 {
+        return Err(at.below("iops").bad("is 0", "a job that has done something"));
+    }
+    let latency = ["clat_ns", "lat_ns"].iter().find_map(|name| {
+        let latency = side.get(*name)?;
+        let cdf = cdf(latency);
+        (!cdf.is_empty()).then_some(cdf)
+    });
+    Ok(Side { rate, latency: latency.unwrap_or_default() })
+}
+
+/// The distribution of a table of latencies: its bins, or else its percentiles.
+fn cdf(latency: &Value) -> Cdf {
+    let table = |name: &str| latency.get(name).and_then(Value::as_object);
+    if let Some(bins) = table("bins") {
+        let counts = bins.iter().filter_map(|(ns, count)| Some((ns.parse::<f64>().ok()? / 1e3, count.as_u64()?)));
+        return Cdf::of_counts(counts.filter(|(us, count)| us.is_finite() && *count > 0).collect());
+    }
+    let percentiles = table("percentile").into_iter().flatten();
+    let point = |(percent, ns): (&String, &Value)| Some((ns.as_f64()? / 1e3, percent.parse::<f64>().ok()? / 100.0));
+    Cdf::of_percentiles(percentiles.filter_map(point).filter(|(us, share)| us.is_finite() && share.is_finite()).collect())
+}
+
+/// Takes in another job of the same name. Percentiles of two jobs are not those of both, so only bins are kept.
+fn join(whole: &mut Stream, other: Stream) {
+    whole.jobs += other.jobs;
+    whole.rate = whole.rate.zip(other.rate).map(|(one, other)| one + other);
+    let sides = [(&mut whole.read, other.read), (&mut whole.write, other.write)];
+    for (whole, other) in sides {
+        if let (Some(whole), Some(other)) = (whole, other) {
+            let latency = std::mem::take(&mut whole.latency).joined(whole.rate, other.latency, other.rate);
+            (whole.rate, whole.latency) = (whole.rate + other.rate, latency);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measured::Kind;
+
+    const WRITER: &str = r#"{"jobname": "w", "job options": {"rw": "randwrite", "bs": "4k", "iodepth": "64", "numjobs": "2"},
+        "write": {"iops": 500.5, "clat_ns": {"bins": {"8000": 3, "9000": 1}}}}"#;
+
+    fn file(jobs: &[&str]) -> String {
+        format!("{{\"fio version\": \"fio-3.36\", \"global options\": {{\"direct\": \"1\"}}, \"jobs\": [{}]}}", jobs.join(","))
+    }
+
+    fn refused(text: &str) -> String {
+        read("m.json", text).map(|_| ()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn jobs_up_to_a_stonewall_are_one_experiment() {
+        let reader = r#"{"jobname": "r", "job options": {"rw": "randread", "rate_iops": "5000,", "stonewall": ""},
+            "read": {"iops": 5000, "clat_ns": {"percentile": {"50.000000": 61000, "99.000000": 240000}}}}"#;
+        let beside = r#"{"jobname": "b", "job options": {"rw": "randwrite", "rate_iops": "1000"}, "write": {"iops": 1000}}"#;
+        let experiments = read("m.json", &file(&[WRITER, WRITER, reader, beside])).expect("read");
+        let names: Vec<&str> = experiments.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["w", "r+b"]);
+        let writer = &experiments[0].streams[0];
+        let write = writer.write.as_ref().expect("writes");
+        assert_eq!((writer.jobs, writer.depth, write.rate, write.latency.at(0.5)), (2, 64, 1_001.0, Some(8.0)));
+        assert_eq!(experiments[0].kind(), Kind::Uniform);
+        let probe = experiments[1].streams[0].read.as_ref().expect("reads");
+        assert_eq!((probe.latency.at(0.5), probe.latency.at(0.99)), (Some(61.0), Some(240.0)));
+        assert_eq!((experiments[1].kind(), experiments[1].streams[0].rate), (Kind::Beside, Some(5_000.0)));
+    }
+
+    #[test]
+    fn sizes_are_powers_of_two() {
+        assert_eq!(["4k", "512", "1M", "128KiB", "x", "4q"].map(size), [Some(4096), Some(512), Some(1 << 20), Some(1 << 17), None, None]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        let with = |from: &str, to: &str| file(&[&WRITER.replace(from, to)]);
+        for (text, says) in [
+            ("{\"jobs\": [".to_owned(), "m.json:1: is not the JSON of fio"),
+            ("{}".to_owned(), "m.json: `jobs` is missing"),
+            (file(&[]), "`jobs` is empty"),
+            (with("randwrite", "trim"), "`jobs[0].job options.rw` cannot be trim"),
+            (with("\"rw\"", "\"wr\""), "`jobs[0].job options.rw` is missing"),
+            (with("4k", "4k-8k"), "`jobs[0].job options.bs` cannot be 4k-8k"),
+            (with("\"64\"", "\"0\""), "`jobs[0].job options.iodepth` cannot be 0"),
+            (with("500.5", "\"many\""), "`jobs[0].write.iops` is missing or no number"),
+            (with("500.5", "0"), "`jobs[0].write.iops` is 0"),
+            (with("\"write\"", "\"read\""), "`jobs[0].write` is missing"),
+            (with("\"bs\"", "\"rate\": \"10m\", \"bs\""), "`jobs[0].job options.rate` cannot be 10m"),
+            (with("\"bs\"", "\"rate_iops\": \"fast\", \"bs\""), "rate_iops` cannot be fast"),
+            (with("\"jobname\"", "\"error\": 5, \"jobname\""), "`jobs[0].error` says that the job failed"),
+        ] {
+            let message = refused(&text);
+            assert!(message.contains(says) && message.contains("allowed: "), "{says}: {message}");
+        }
+    }
+}

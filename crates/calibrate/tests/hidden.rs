@@ -1,0 +1,287 @@
+//! Are the figures of a drive found again, if all that is known of it are files with measurements?
+//!
+//! A drive with drawn figures is simulated under the loads of a plan, and what it shows is written as fio and counters would write it. The
+//! calibration reads these files and nothing else.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use harmonia_calibrate::drive::{Drive, PROGRAM_TRANSFER_US};
+use harmonia_calibrate::estimate::Known;
+use harmonia_calibrate::measured::{Experiment, Stream};
+use harmonia_calibrate::{Calibration, HoldOut, calibrate, read, simulate};
+use harmonia_engine::Rng;
+use harmonia_metrics::{Observer, Report};
+use harmonia_run::{Observe, RunId, RunOptions, run};
+use harmonia_scenario::Scenario;
+use harmonia_types::{Completion, DeviceId, Operation, SimTime};
+
+/// What tells of its spare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Spare {
+    Counters,
+    Rates,
+    Cliff,
+}
+
+/// A drive whose figures are drawn: so many dies at least.
+fn drawn(seed: u64, dies: &[u32]) -> Drive {
+    let mut rng = Rng::stream(seed, "hidden drive");
+    let mut within = |low: f64, high: f64| low + (high - low) * rng.unit();
+    let (first, second, third) = (within(35.0, 55.0), within(0.0, 10.0), within(3.0, 14.0));
+    let dies = dies[within(0.0, dies.len() as f64) as usize];
+    Drive {
+        dies,
+        read_us: [first, first + second, first + second + third],
+        program_us: within(1_600.0, 2_600.0),
+        latency_us: within(5.0, 12.0),
+        reserved: within(12.0, 24.0),
+        window: within(30.0, 400.0) as u32,
+        minimum_run_us: within(80.0, 500.0),
+        ..Drive::default()
+    }
+    .with_capacity(u64::from(dies) * 60_000_000_000)
+}
+
+fn stream(reads: f64, depth: u32, rate: Option<f64>) -> Stream {
+    let (is_random, block, jobs, is_poisson) = (true, 4096, 1, false);
+    Stream { reads, is_random, block, depth, jobs, rate, is_poisson, read: None, write: None }
+}
+
+/// The loads of a plan, scaled to what a drive of few dies takes.
+fn loads(dies: u32) -> Vec<(&'static str, Experiment)> {
+    let rate = |per_die: f64| Some(per_die * f64::from(dies));
+    let writers = |rate| Stream { jobs: if rate == None { 4 } else { 1 }, ..stream(0.0, 64, rate) };
+    let rate_of_reads = rate(1_200.0);
+    let beside = |rate| vec![stream(1.0, 64, rate_of_reads), writers(rate)];
+    let fill = Stream { is_random: false, block: 512 << 10, ..stream(0.0, 4, None) };
+    [
+        ("fill", vec![fill]),
+        ("uniform", vec![writers(None)]),
+        ("idle-writes", vec![stream(0.0, 1, Some(1_000.0))]),
+        ("idle-reads", vec![stream(1.0, 1, None)]),
+        ("beside", beside(rate(1_500.0))),
+        ("saturated", beside(None)),
+        ("held-out", beside(rate(2_500.0))),
+    ]
+    .map(|(name, streams)| (name, Experiment { name: name.to_owned(), streams }))
+    .into()
+}
+
+/// All latencies of reads and of writes in ns, and when so many bytes were written.
+#[derive(Default)]
+struct Seen(Mutex<[Vec<u64>; 2]>, Mutex<Vec<(u64, u64)>>);
+
+struct Watch<'a>(&'a Seen);
+
+impl Observe for Seen {
+    fn observer(&self, _: RunId) -> Option<Box<dyn Observer + '_>> {
+        Some(Box::new(Watch(self)))
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn begin(&mut self, _: SimTime, _: usize) {}
+    fn completion(&mut self, completion: &Completion) {
+        let kind = usize::from(completion.operation == Operation::Write);
+        self.0.0.lock().expect("no panic")[kind].push(completion.response().0);
+        self.0.1.lock().expect("no panic").push((completion.finish.0, completion.length));
+    }
+    fn gc_interval(&mut self, _: DeviceId, _: SimTime, _: SimTime) {}
+    fn end(&mut self, _: SimTime) {}
+}
+
+/// A hidden drive under one load.
+fn measure(scenario: &Scenario) -> (Report, Seen) {
+    let seen = Seen::default();
+    let options = RunOptions { observe: &seen, ..RunOptions::default() };
+    let report = run(scenario, &options).expect("the hidden drive takes its load");
+    (report, seen)
+}
+
+/// The bin of fio that a latency falls into: 64 of them between two powers of two.
+fn bin(ns: u64) -> u64 {
+    let width = ns.max(1).ilog2().saturating_sub(6);
+    (ns >> width << width) + (1 << width) / 2
+}
+
+/// The jobs of one experiment as fio writes them.
+fn jobs(experiment: &Experiment, report: &Report, seen: &Seen) -> Vec<String> {
+    let seconds = report.simulated_ns as f64 / 1e9;
+    let latencies = seen.0.lock().expect("no panic");
+    let job = |(at, stream): (usize, &Stream)| {
+        let own = report.host.streams.get(&format!("s{at}"));
+        let kind = usize::from(stream.writes_only());
+        let summary = own.map(|own| if kind == 0 { &own.read } else { &own.write });
+        let count = summary.map_or(latencies[kind].len() as u64, |summary| summary.count);
+        let latency = match summary.filter(|_| experiment.streams.len() > 1) {
+            Some(summary) => {
+                let percentile = |name, ns: Option<u64>| Some(format!("\"{name}\": {}", ns?));
+                let all = [percentile("50.000000", summary.p50), percentile("99.000000", summary.p99)];
+                format!("\"percentile\": {{{}}}", all.into_iter().flatten().collect::<Vec<_>>().join(", "))
+            }
+            None => {
+                let mut bins = std::collections::BTreeMap::<u64, u64>::new();
+                latencies[kind].iter().for_each(|ns| *bins.entry(bin(*ns)).or_default() += 1);
+                let all: Vec<String> = bins.iter().map(|(ns, count)| format!("\"{ns}\": {count}")).collect();
+                format!("\"bins\": {{{}}}", all.join(", "))
+            }
+        };
+        let mode = [["read", "write"], ["randread", "randwrite"]][usize::from(stream.is_random)][kind];
+        // fio has the rate of each job, and an entry for each; here one stands for all, whose depth is theirs together.
+        let rate = stream.rate.map_or_else(String::new, |rate| format!(", \"rate_iops\": \"{rate}\""));
+        let wall = if at == 0 { ", \"stonewall\": \"\"" } else { "" };
+        let (name, jobs) = (format!("{}-{at}", experiment.name), stream.jobs);
+        (0..jobs)
+            .map(|_| {
+                format!(
+                    "{{\"jobname\": \"{name}\", \"job options\": {{\"rw\": \"{mode}\", \"bs\": \"{}\", \"iodepth\": \"{}\"{rate}{wall}}},\n\
+                     \"{}\": {{\"iops\": {:.3}, \"clat_ns\": {{{latency}}}}}}}",
+                    stream.block,
+                    stream.depth,
+                    ["read", "write"][kind],
+                    count as f64 / seconds / f64::from(jobs),
+                )
+            })
+            .collect::<Vec<_>>()
+            .join(",\n")
+    };
+    experiment.streams.iter().enumerate().map(job).collect()
+}
+
+/// The rate of random writes from the erased state on, as CSV of a drive that is `divisor` times as large.
+fn over_time(drive: &Drive) -> String {
+    let (divisor, bytes) = drive.smallest().expect("a drive");
+    let writes = bytes / 4096 * 8 / 5;
+    let text = format!(
+        "[workload]\nrequests = {writes}\narrival = {{ process = \"closed\", queue_depth = 64 }}\nread_fraction = 0.0\n\
+         size = {{ distribution = \"fixed\", mean = \"4KiB\" }}\naddress = {{ pattern = \"uniform\", footprint = 1.0 }}\n\
+         [precondition]\nfill = 0.0\n[array]\ndevices = 1\nlevel = \"raid0\"\n{}",
+        drive.table(divisor)
+    );
+    let scenario = Scenario::parse(&text, "over time", &[], None).expect("a scenario");
+    let (report, seen) = measure(&scenario);
+    let step = report.simulated_ns / 200;
+    let mut written = vec![0_u64; 201];
+    for (finish, length) in seen.1.lock().expect("no panic").iter() {
+        written[(finish / step).min(200) as usize] += length;
+    }
+    let mut text = "time_s,bytes_per_s\n".to_owned();
+    for (at, bytes) in written[..200].iter().enumerate() {
+        let seconds = step as f64 / 1e9;
+        let _ = writeln!(text, "{},{}", (at + 1) as f64 * seconds * f64::from(divisor), *bytes as f64 / seconds);
+    }
+    text
+}
+
+/// Files with what a hidden drive shows.
+fn files(drive: &Drive, spare: Spare, folder: &Path) -> Vec<PathBuf> {
+    let capacity = format!("[drive]\nname = \"hidden\"\ncapacity = \"{}B\"\n", u64::from(drive.dies) * 60_000_000_000);
+    let (mut sheet, mut all, mut files) = (capacity, Vec::new(), Vec::new());
+    for (name, load) in loads(drive.dies) {
+        if name == "uniform" && spare == Spare::Cliff {
+            continue;
+        }
+        // The rates of writes say how long it is measured.
+        let mut offered = load.clone();
+        for stream in &mut offered.streams {
+            let rate = stream.rate.unwrap_or(6_000.0 * f64::from(drive.dies));
+            let side = Some(harmonia_calibrate::measured::Side { rate, ..Default::default() });
+            *(if stream.writes_only() { &mut stream.write } else { &mut stream.read }) = side;
+        }
+        let (report, seen) = measure(&simulate::scenario(drive, &offered).expect("a scenario"));
+        all.extend(jobs(&load, &report, &seen));
+        if name == "uniform" && spare == Spare::Counters {
+            let media = report.array.write_amplification_whole_cycles.expect("it collects");
+            let _ = writeln!(sheet, "[counters.uniform]\nhost = \"1000GB\"\nmedia = \"{:.1}GB\"", media * 1000.0);
+        }
+    }
+    let mut put = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("written");
+        files.push(path);
+    };
+    put("measured.json", format!("{{\"jobs\": [\n{}\n]}}\n", all.join(",\n")));
+    put("sheet.toml", sheet);
+    if spare == Spare::Cliff {
+        put("over-time.csv", over_time(drive));
+    }
+    files
+}
+
+fn found(calibration: &Calibration, key: &str) -> (Vec<f64>, bool) {
+    let key = calibration.keys.iter().find(|known| known.key == key).expect("a key of the file");
+    let number = |text: &str| {
+        let text = text.trim().trim_matches('"');
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '%');
+        let unit = if text.ends_with("ms") { 1e3 } else if text.ends_with("ns") { 1e-3 } else { 1.0 };
+        digits.parse::<f64>().expect("a number") * unit
+    };
+    let values = key.value.trim_matches(['[', ']']).split(',').map(number).collect();
+    (values, matches!(key.known, Known::Identified(_)))
+}
+
+/// Calibrates a hidden drive, and holds what was found against it.
+fn is_found(seed: u64, spare: Spare, dies: &[u32]) {
+    let hidden = drawn(seed, dies);
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let measured = read(&files(&hidden, spare, folder.path())).expect("files of fio");
+    let result = calibrate(&measured, &HoldOut::Last, &RunOptions::default(), &|_| {}).expect("calibrated");
+    let file = result.device_file();
+    let told = format!("seed {seed}, {spare:?}\n{hidden:#?}\n{file}\n{:#?}", result.checks);
+    let near = |key: &str, found: f64, hidden: f64, within: f64| {
+        assert!((found / hidden - 1.0).abs() <= within, "{key}: {found} for {hidden}\n{told}");
+    };
+    let is_known = |key: &str| assert!(found(&result, key).1, "{key} is not identified\n{told}");
+    for key in ["timing.read", "timing.program", "link.latency", "ftl.reserved_blocks"] {
+        is_known(key);
+    }
+    let latency = found(&result, "link.latency").0[0];
+    near("write constant", latency + hidden.write_rest_us(), hidden.latency_us + hidden.write_rest_us(), 0.1);
+    for (found, hidden) in found(&result, "timing.read").0.into_iter().zip(hidden.read_us) {
+        near("timing.read", found, hidden, 0.1);
+    }
+    let dies = found(&result, "geometry.channels").0[0] * found(&result, "geometry.chips_per_channel").0[0];
+    let media = |dies: f64, program: f64| dies / (program + PROGRAM_TRANSFER_US);
+    let program = found(&result, "timing.program").0[0];
+    near("program rate", media(dies, program), media(f64::from(hidden.dies), hidden.program_us), 0.1);
+    near("spare", found(&result, "ftl.reserved_blocks").0[0], hidden.reserved, 0.1);
+    if let (window, true) = found(&result, "controller.command_window") {
+        near("window", window[0], f64::from(hidden.window), 0.1);
+    }
+    if let (minimum, true) = found(&result, "timing.minimum_run") {
+        near("minimum run", minimum[0], hidden.minimum_run_us, 0.25);
+    }
+    let held_out = result.checks.iter().filter(|check| check.held_out && check.figure.starts_with("read"));
+    assert!(held_out.clone().count() == 2, "{told}");
+    for check in held_out {
+        near(check.figure, check.simulated.expect("simulated"), check.measured, 0.15);
+    }
+    let text = format!("workload.preset = \"hpc-w\"\n[array]\ndevices = 1\n{file}");
+    Scenario::parse(&text, "the device file", &[], None).unwrap_or_else(|bad| panic!("{bad}\n{told}"));
+}
+
+#[test]
+fn a_drive_with_counters_is_found() {
+    is_found(1, Spare::Counters, &[2]);
+}
+
+#[test]
+fn a_drive_with_rates_alone_is_found() {
+    is_found(2, Spare::Rates, &[2]);
+}
+
+#[test]
+fn a_drive_with_a_cliff_is_found() {
+    is_found(3, Spare::Cliff, &[2]);
+}
+
+#[test]
+#[ignore = "long: make nightly"]
+fn ten_drives_are_found() {
+    for seed in 10..20 {
+        let spare = [Spare::Counters, Spare::Rates, Spare::Cliff][seed as usize % 3];
+        is_found(seed, spare, &[2, 4, 8]);
+    }
+}
