@@ -95,6 +95,7 @@ pub const PRESETS: &[Preset] = &[
     named::SOLIDIGM_P5520_1_92T,
     named::MICRON_7450_PRO_960G,
     named::SK_HYNIX_PE8110_960G,
+    named::KIOXIA_CM7_R_3_84T,
     MICRON_MLC_1T,
     MICRON_MLC_1T_4P,
     MT29F_8CH,

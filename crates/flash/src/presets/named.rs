@@ -15,6 +15,8 @@ const SEQUENTIAL: Provenance = Provenance::Fitted("the rate of the sequential fi
 const TAILS: Provenance = Provenance::Fitted("p99 of reads at the loads that are fitted");
 const MEDIANS: Provenance = Provenance::Fitted("the medians at 10,000 writes a second");
 
+const AS_PROGRAMS: Provenance = Provenance::Inferred("as long as `suspend_program`: one figure, not three");
+
 /// What all of them have from `modern-tlc-1t` because it was chosen for them.
 const COMMON: [(&str, Provenance); MODERN_TLC.len()] = replaced(
     MODERN_TLC,
@@ -65,6 +67,9 @@ pub(super) const SOLIDIGM_P5520_1_92T: Preset = Preset {
     timing: Timing {
         read: PageTimes::of_three([SimDuration(37_000), SimDuration(49_000), SimDuration(61_000)]),
         program: PageTimes::same(SimDuration(3_080_000)),
+        suspend_program: Some(SimDuration(70_000)),
+        suspend_host_program: Some(SimDuration(70_000)),
+        suspend_erase: Some(SimDuration(70_000)),
         minimum_run: SimDuration(265_000),
         ..MODERN_TLC_1T.timing
     },
@@ -86,6 +91,12 @@ pub(super) const SOLIDIGM_P5520_1_92T: Preset = Preset {
                     "SSD-iq: reads without load fall into groups at 46, 58 and 70 us, less link and bus",
                 ),
             ),
+            (
+                "timing.suspend_program",
+                Provenance::Fitted("the median of reads at the loads that are fitted"),
+            ),
+            ("timing.suspend_host_program", AS_PROGRAMS),
+            ("timing.suspend_erase", AS_PROGRAMS),
             ("link.bandwidth", Provenance::Found("data sheet, in SSD-iq: 5.3 GB/s of sequential reads")),
         ],
     ),
@@ -145,6 +156,48 @@ pub(super) const SK_HYNIX_PE8110_960G: Preset = Preset {
                 ),
             ),
             ("link.bandwidth", Provenance::Found("data sheet, in SSD-iq: 6.5 GB/s of sequential reads")),
+        ],
+    ),
+};
+
+pub(super) const KIOXIA_CM7_R_3_84T: Preset = Preset {
+    name: "kioxia-cm7-r-3.84t",
+    summary: "Kioxia CM7-R, 3.84 TB, fitted to measurements: 64 dies assumed, PCIe 5.0 x4",
+    geometry: Geometry {
+        channels: 16,
+        chips_per_channel: 4,
+        blocks_per_plane: 3789,
+        ..MODERN_TLC_1T.geometry
+    },
+    timing: Timing {
+        read: PageTimes::of_three([SimDuration(40_000), SimDuration(63_000), SimDuration(63_000)]),
+        program: PageTimes::same(SimDuration(1_640_000)),
+        minimum_run: SimDuration(390_000),
+        ..MODERN_TLC_1T.timing
+    },
+    link: LinkConfig { latency: SimDuration(7_000), bandwidth: 14_000_000_000, ..MODERN_TLC_1T.link },
+    provenance: &replaced(
+        COMMON,
+        &[
+            (
+                "geometry.channels",
+                Provenance::Inferred("14 GB/s of reads are more than eight channels of 1.6 GB/s carry"),
+            ),
+            (
+                "geometry.chips_per_channel",
+                Provenance::Inferred("64 dies of 64 GiB, as large as those of the other drives"),
+            ),
+            (
+                "geometry.blocks_per_plane",
+                Provenance::Inferred("what makes the 3,577 GiB of the drive with its reserved blocks"),
+            ),
+            (
+                "timing.read",
+                Provenance::Inferred(
+                    "SSD-iq: reads without load fall into groups at 50 and 73 us, 3 of 10 and 7 of 10, less link and bus",
+                ),
+            ),
+            ("link.bandwidth", Provenance::Found("data sheet, in SSD-iq: 14 GB/s of sequential reads")),
         ],
     ),
 };

@@ -89,6 +89,7 @@ pub(crate) const PRESETS: &[DevicePreset] = &[
     SOLIDIGM_P5520_1_92T,
     MICRON_7450_PRO_960G,
     SK_HYNIX_PE8110_960G,
+    KIOXIA_CM7_R_3_84T,
     MICRON_MLC_1T,
     MICRON_MLC_1T_4P,
     MT29F_8CH,
@@ -536,19 +537,21 @@ const DRAINING: [(&str, Provenance); NAMED.len() + 1] = with_one_more(
     ),
 );
 
+const DRAINS_IN_PART: Writes = Writes {
+    cache: Some(WriteCacheConfig {
+        size: Some(12 << 20),
+        power_protected: true,
+        ack: SimDuration::from_us(1),
+        drain: Drain::Partial,
+        pacer: Pacing::Off,
+    }),
+    ..MODERN_TLC_1T.writes
+};
+
 const SOLIDIGM_P5520_1_92T: DevicePreset = DevicePreset {
     name: "solidigm-p5520-1.92t",
     reserved: 17.9,
-    writes: Writes {
-        cache: Some(WriteCacheConfig {
-            size: Some(12 << 20),
-            power_protected: true,
-            ack: SimDuration::from_us(1),
-            drain: Drain::Partial,
-            pacer: Pacing::Off,
-        }),
-        ..MODERN_TLC_1T.writes
-    },
+    writes: DRAINS_IN_PART,
     trigger: Trigger::Proportional,
     last_program: LastProgram::Filled,
     provenance: &DRAINING,
@@ -580,6 +583,19 @@ const SK_HYNIX_PE8110_960G: DevicePreset = DevicePreset {
             ("controller.arbitration", IN_ONE_LINE),
             ("controller.command_window", Provenance::Fitted("reads beyond the knee")),
         ],
+    ),
+    ..MODERN_TLC_1T
+};
+
+const KIOXIA_CM7_R_3_84T: DevicePreset = DevicePreset {
+    name: "kioxia-cm7-r-3.84t",
+    reserved: 16.1,
+    writes: DRAINS_IN_PART,
+    trigger: Trigger::Proportional,
+    last_program: LastProgram::Filled,
+    provenance: &replaced(
+        DRAINING,
+        &[("write_cache.drain", Provenance::Fitted("p99 of reads at 10,000 writes a second"))],
     ),
     ..MODERN_TLC_1T
 };
