@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -453,6 +455,9 @@ def test_the_words_agree_with_the_report(opened: Open) -> None:
     gain = (1 - mean[best] / mean["local"]) * 100
     headline = opened_page.page.locator("h1").inner_text()
     assert headline.startswith(f"{best} cuts the mean response time by {gain:.0f}%")
+    assert opened_page.page.locator(".lead").inner_text().startswith(
+        f"Garbage collection matters here. Under local the mean is {mean['local'] / 1e6:.3f} ms, and "
+    )
     lead = opened_page.page.locator(".lead").inner_text()
     assert f"The mean response time is {mean[best] / 1e6:.3f} ms under {best} and {mean['local'] / 1e6:.3f} ms under local" in lead
     gc_share = {run["label"]: run["host"]["blame_ns"]["queue_gc"] / sum(run["host"]["blame_ns"].values()) for run in runs}
@@ -465,6 +470,26 @@ def test_the_words_agree_with_the_report(opened: Open) -> None:
     for index, run in enumerate(runs):
         row = rows.nth(index).inner_text()
         assert f"{run['array']['erases']:,}" in row and f"{mean[run['label']] / 1e6:.3f}"[:5] in row
+
+
+@pytest.mark.parametrize("name", ["comparison", "single", "no-gc", "cross"])
+def test_the_page_opens_with_the_sentences_of_the_terminal(opened: Open, name: str) -> None:
+    """What collection costs, then what to do, and the cautions: the same words on both."""
+    both = opened(name)
+    command = [os.environ["HARMONIA"], *COMMANDS[name], *(["--seeds", "1"] if COMMANDS[name][0] == "compare" else [])]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    said = [" ".join(part.split()) for part in printed.split("\n\n")]
+    lead = both.page.locator(".lead").inner_text()
+    answer = next(part for part in said if "The array serves" in part)
+    assert lead.startswith(answer), (answer, lead)
+    everything = " ".join(said)
+    for warning in both.written.report.get("warnings", []):
+        text = warning["text"][1:]
+        if warning["code"] == "address-space":  # both note it beside the figures
+            continue
+        assert text in everything and text in " ".join(both.page.locator(".caution").all_text_contents()), text
+    if name == "no-gc":
+        assert "Do nothing about garbage collection." in lead
 
 
 def test_what_must_be_known_first_is_said(opened: Open) -> None:

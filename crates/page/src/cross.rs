@@ -6,8 +6,8 @@ use harmonia_metrics::{Comparison, Report};
 use harmonia_tables::{Cross, Field, Matrix, footnotes, interaction, matrices, winner_lines};
 
 use super::html::{breakable, emphasised, escaped, named};
-use super::loads::{Part, by_load};
 use super::table::behind;
+use harmonia_tables::loads::{Part, by_load};
 
 /// Winners of more loads than these are folded.
 const LOADS_OPEN: usize = 3;

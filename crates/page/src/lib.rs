@@ -19,7 +19,6 @@ mod encode;
 mod failures;
 mod frontier;
 mod html;
-mod loads;
 mod marks;
 mod over_time;
 mod planes;
@@ -37,7 +36,7 @@ use harmonia_array::coordination;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Part, Report};
 
-use harmonia_tables::{self as tables, Cross, numbers};
+use harmonia_tables::{self as tables, Cross, loads, numbers};
 use html::escaped;
 pub use recordings::Recordings;
 

@@ -5,7 +5,7 @@
 
 use harmonia_metrics::{Winner, Winners};
 
-use super::loads::Part;
+use harmonia_tables::loads::Part;
 
 /// As many runs are shown at once.
 const FEW: usize = 8;
@@ -54,10 +54,10 @@ pub(super) fn recorded(shown: &[bool]) -> Vec<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loads::parts;
     use harmonia_metrics::Comparison;
     use harmonia_tables::Cross;
     use harmonia_tables::fixtures::run;
+    use harmonia_tables::loads::parts;
 
     #[test]
     fn of_many_runs_those_spoken_of_and_the_winners_are_shown() {

@@ -9,8 +9,8 @@ use harmonia_tables::{
 };
 
 use super::html::{escaped, in_parts};
-use super::loads::Part;
 use super::marks::Mark;
+use harmonia_tables::loads::Part;
 
 /// From so many runs on, rows are sorted and scrolled.
 const MANY: usize = 12;

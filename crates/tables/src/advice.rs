@@ -1,8 +1,8 @@
 //! Advice as one page: whether collection matters, what the drives take, what each change brings, what to do.
 
-use harmonia_metrics::Versus;
-use harmonia_run::advice::{Advice, Drive, Figure, Load, Metric, NotTried, Tried, Verdict, is_sure};
+use harmonia_run::advice::{Advice, Drive, Figure, Load, Metric, NotTried, Tried, is_sure};
 
+use crate::cost::{self, signed};
 use crate::lifetime::digits;
 use crate::numbers::{self, NONE, or_none};
 use crate::{Cell, Emphasis, Style, Table, capital, layout, titled, warned};
@@ -48,16 +48,9 @@ fn not_tried(all: &[NotTried]) -> Vec<String> {
 }
 
 fn answer(of: &Advice) -> String {
-    let says = match of.verdict {
-        Verdict::Matters => "Garbage collection matters here.",
-        Verdict::DoNothing => "Garbage collection does not matter here.",
-        // What it rests on says it.
-        Verdict::Overload => "",
-        Verdict::TooShort => "The load is too short to say whether garbage collection matters.",
-        Verdict::CannotTell => "This run cannot tell whether garbage collection matters.",
-    };
+    let says = cost::says(of.verdict).unwrap_or_default().to_owned();
     let name = of.scenario.get("name").and_then(|name| name.as_str()).unwrap_or_default();
-    let parts = [format!("{name}:"), says.to_owned(), format!("{}.", capital(of.why.trim_end_matches('.')))];
+    let parts = [format!("{name}:"), says, format!("{}.", capital(of.why.trim_end_matches('.')))];
     parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
@@ -72,20 +65,6 @@ fn collection(of: &Advice, style: Style) -> String {
         ]);
     }
     titled("Does collection matter here?", &table, style)
-}
-
-/// Growth above which percentages say less than a factor.
-const TIMES: f64 = 10.0;
-
-/// "-12.3% ±0.4", and n.s. where that may be chance.
-fn signed(change: Option<&Versus>) -> String {
-    let Some(change @ Versus { relative: Some(relative), .. }) = change else { return NONE.to_owned() };
-    if relative.mean > TIMES {
-        return format!("{:.0} times as long", relative.mean + 1.0);
-    }
-    let width = relative.half_width.map_or_else(String::new, |half| format!(" \u{b1}{:.1}", half * 100.0));
-    let chance = if is_sure(change) { "" } else { " n.s." };
-    format!("{:+.1}%{width}{chance}", relative.mean * 100.0)
 }
 
 fn load(of: &Load) -> String {

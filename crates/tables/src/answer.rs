@@ -2,10 +2,12 @@
 
 use harmonia_metrics::{ArrayReport, Comparison, Report};
 
+use crate::choice::{self, Pair};
+use crate::cost::{self, megabytes, rate};
 use crate::numbers::{self, NONE, or_none};
 use crate::{
-    Cell, Cross, Emphasis, Rest, Style, Table, addressed, failures, label, layout, lifetime, load, matrix,
-    needs, needs_differ, response, rest, seeds, warnings, winners,
+    Cell, Cross, Emphasis, Rest, Style, Table, addressed, failures, label, layout, lifetime, load, loads,
+    matrix, needs, needs_differ, response, rest, seeds, warnings, winners,
 };
 
 /// Where the rest is.
@@ -14,13 +16,13 @@ const LEGEND: &str = "±: half of a 95% confidence interval. n.s.: the differenc
                       the user wrote.";
 const TOO_FEW: &str = " -: too few requests to say.";
 
-/// The answer of a comparison, in about 25 lines.
+/// The answer of a comparison, in about 28 lines.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
     let all = &seeds::means(of);
     let heading = cross.heading();
     let mut sections = vec![seeds::heading(of, all)];
     sections.extend(warnings::section(of, style));
-    sections.extend(cost(all, style));
+    sections.extend(answered(of, cross, all, style));
     sections.extend(winners::section(of, all, winners::Notes::Cautions, style));
     sections.extend(matrix::section(of, cross, all, style));
     let (comparison, _) = &rest::split(of, all, rest, style);
@@ -38,7 +40,7 @@ pub(crate) fn single(of: &Comparison, style: Style) -> String {
     let runs = &seeds::means(of);
     let mut sections = vec![seeds::heading(of, runs)];
     sections.extend(warnings::section(of, style));
-    sections.extend(cost(runs, style));
+    sections.extend(answered(of, &Cross::default(), runs, style));
     sections.push(table(runs, of, None, style));
     sections.extend(failures::section(runs, style));
     sections.extend(lifetime::section(of, style));
@@ -47,76 +49,16 @@ pub(crate) fn single(of: &Comparison, style: Style) -> String {
     sections.join("\n")
 }
 
-/// What garbage collection costs the first run, and how much that run serves; `None` if no request completed.
-fn cost(runs: &[Report], style: Style) -> Option<String> {
-    let first = runs.first()?;
-    let all = &first.host.response_ns.all;
-    let mean = all.mean?;
-    let tail = |run: &Report| run.host.response_ns.all.p999.map(|ns| numbers::ms(ns as f64));
-    let text = match bound(runs) {
-        Some((ideal, bound)) => {
-            let tail = tail(first).zip(tail(ideal));
-            let tail =
-                tail.map(|(with, without)| format!(" p99.9 is {with} ms, and {without} ms without it."));
-            format!(
-                "Garbage collection costs {} of {} ms on average under {}.{}",
-                numbers::ms((mean - bound).max(0.0)),
-                numbers::ms(mean),
-                label(first),
-                tail.unwrap_or_default()
-            )
-        }
-        None => {
-            let waited = first.host.blame_ns.queue_gc as f64 / first.host.requests.max(1) as f64;
-            let tail = tail(first).map(|tail| format!(" p99.9 is {tail} ms."));
-            format!(
-                "Requests take {} ms on average under {}, of which they wait {} ms for garbage collection.{}",
-                numbers::ms(mean),
-                label(first),
-                numbers::ms(waited),
-                tail.unwrap_or_default()
-            )
-        }
-    };
-    Some(layout::wrapped(&(text + &served(first)), style.columns))
-}
-
-/// The run in which collection takes no time, and its mean, if there is one such run beside the first.
-fn bound(runs: &[Report]) -> Option<(&Report, f64)> {
-    let mut ideal = runs.iter().skip(1).filter(|run| run.is_ideal());
-    let (Some(only), None) = (ideal.next(), ideal.next()) else { return None };
-    let array = |run: &Report| run.scenario.get("array").and_then(|array| array.get("devices")).cloned();
-    let is_same_array = array(only) == array(&runs[0]) && !runs[0].is_ideal();
-    only.host.response_ns.all.mean.filter(|_| is_same_array).map(|mean| (only, mean))
-}
-
-/// " The array serves 477 requests a second (244 MB/s)."
-fn served(run: &Report) -> String {
-    let offered =
-        run.host.arrivals_ns.filter(|&ns| ns > 0).map(|ns| run.host.requests as f64 * 1e9 / ns as f64);
-    let Some(rate) = rate(run, run.host.requests) else { return String::new() };
-    // Otherwise the last requests alone make the difference.
-    let offered = offered.filter(|offered| *offered > 1.05 * rate);
-    let offered = offered.map(|rate| format!(" of {} offered", numbers::count(rate.round() as u64)));
-    format!(
-        " The array serves {} requests a second{} ({} MB/s).",
-        numbers::count(rate.round() as u64),
-        offered.unwrap_or_default(),
-        megabytes(run)
-    )
-}
-
-/// So many a second of the window.
-fn rate(run: &Report, count: u64) -> Option<f64> {
-    (run.simulated_ns > 0).then(|| count as f64 * 1e9 / run.simulated_ns as f64)
-}
-
-fn megabytes(run: &Report) -> String {
-    let rate = rate(run, run.host.bytes_read + run.host.bytes_written).map(|bytes| bytes / 1e6);
-    or_none(rate, |rate| match rate {
-        rate if rate < 10.0 => format!("{rate:.2}"),
-        rate => numbers::count(rate.round() as u64),
-    })
+/// What garbage collection costs, and what to choose. The page begins with the same sentences.
+fn answered(of: &Comparison, cross: &Cross, runs: &[Report], style: Style) -> Option<String> {
+    let mut text = layout::wrapped(&cost::cost(of, runs, str::to_owned)?, style.columns);
+    if let [part] = &loads::parts(of, cross, runs)[..]
+        && let Some(pair) = Pair::of(part)
+        && let Some(advice) = choice::advice(&pair, str::to_owned)
+    {
+        text.push_str(&layout::wrapped(&advice, style.columns));
+    }
+    Some(text)
 }
 
 /// One row a run.
@@ -158,51 +100,4 @@ fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: S
 fn amplification(run: &Report) -> String {
     let ArrayReport { write_amplification, write_amplification_whole_cycles, .. } = run.array;
     numbers::amplification(write_amplification_whole_cycles, write_amplification, 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fixtures::{four_runs, run};
-
-    fn said(runs: &[Report]) -> String {
-        cost(runs, Style { columns: 200, color: crate::Color(false) }).expect("requests completed")
-    }
-
-    #[test]
-    fn collection_costs_the_difference_to_the_bound() {
-        let text = said(&four_runs());
-        assert!(
-            text.starts_with("Garbage collection costs 9.994 of 12.49 ms on average under local."),
-            "{text}"
-        );
-    }
-
-    /// Without a bound the time that requests waited for collection is what is known.
-    #[test]
-    fn without_a_bound_it_costs_what_requests_waited() {
-        let text = said(&four_runs()[..3]);
-        let begins = "Requests take 12.49 ms on average under local, of which they wait 9.994 ms for garbage collection.";
-        assert!(text.starts_with(begins), "{text}");
-        let other = {
-            let mut other = run("ideal", "ideal", 0, 12_000, &[1.0]);
-            other.scenario["array"] = serde_json::json!({"devices": 9});
-            other
-        };
-        assert!(
-            said(&[four_runs()[0].clone(), other]).starts_with("Requests take"),
-            "a bound of another array"
-        );
-    }
-
-    #[test]
-    fn what_is_offered_is_said_where_less_is_served() {
-        let mut slow = run("local", "blocking", 1_000, 1, &[1.0]);
-        slow.simulated_ns = 2_000_000_000;
-        slow.host.bytes_written = 8_192_000;
-        slow.host.arrivals_ns = Some(1_950_000_000);
-        assert_eq!(served(&slow), " The array serves 1,000 requests a second (4.10 MB/s).");
-        slow.host.arrivals_ns = Some(1_000_000_000);
-        assert_eq!(served(&slow), " The array serves 1,000 requests a second of 2,000 offered (4.10 MB/s).");
-    }
 }

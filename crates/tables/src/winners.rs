@@ -300,7 +300,7 @@ impl Said<'_> {
 }
 
 /// What a rung of `array.interface` asks of the SSDs; `None` where any SSD will do.
-fn required(rung: &str) -> Option<&'static str> {
+pub(crate) fn required(rung: &str) -> Option<&'static str> {
     match rung {
         "log" => Some("report how many blocks are free"),
         "window" => Some("collect in windows (NVMe predictable latency mode)"),

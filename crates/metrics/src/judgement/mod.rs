@@ -5,12 +5,14 @@
 //!   all runs  --> mod      the same, each once, with the variants it is true of         +--> Comparison
 //!             --> winners  who has the lowest figures, by intervals at the common level -'
 //!                 level    how sure a difference must be
+//!             --> collection  whether garbage collection matters to the first variant
 //! ```
 //!
 //! A run of which a warning says that its figures mean nothing ([`voids`]) wins nothing; where all do, there are no winners.
 //!
 //! Leaves out: judging whether the load or the presets are the right ones.
 
+pub mod collection;
 mod level;
 mod run;
 mod winners;

@@ -1,10 +1,10 @@
 //! The finding in a line.
 
 use harmonia_metrics::Report;
+use harmonia_metrics::judgement::collection::{Cost, Verdict};
 
-use super::pair::Pair;
-use super::verdicts;
 use super::{ALIKE_TAIL, change, collected, gc_share, mean_ns, name, p99, p999, percent};
+use super::{Pair, verdicts};
 
 /// Waiting for less than this share of the response time is hardly any.
 const HARDLY: f64 = 0.05;
@@ -16,6 +16,9 @@ pub(super) fn headline(pair: &Pair<'_>) -> String {
     }
     if !verdicts::keeps_up(part, best) {
         return "The array does not keep up with the load".to_owned();
+    }
+    if Cost::of(&part.comparison).is_some_and(|cost| cost.verdict == Verdict::DoNothing) {
+        return "Do nothing about garbage collection: it does not matter here".to_owned();
     }
     match other {
         None => of_one_choice(pair),

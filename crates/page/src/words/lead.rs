@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 
 use harmonia_metrics::{Interval, Report};
 
-use super::pair::Pair;
-use super::verdicts;
 use super::{ALIKE_TAIL, change, listed, mean_ns, ms, name, p99, p999, percent};
+use super::{Pair, verdicts};
 
 pub(super) fn sentences(pair: &Pair<'_>) -> Vec<String> {
     match pair.other {
         Some(other) => [Some(on_average(pair, other)), tail(pair, other)].into_iter().flatten().collect(),
-        None => vec![alone(pair.best)],
+        None => alone(pair.best).into_iter().collect(),
     }
 }
 
@@ -91,15 +90,15 @@ fn told(change: f64, chance: bool) -> String {
     }
 }
 
-/// One choice only: how long a request takes.
-fn alone(run: &Report) -> String {
+/// One choice only: percentiles beside the mean.
+fn alone(run: &Report) -> Option<String> {
     let all = &run.host.response_ns.all;
-    let mut text = format!("The mean response time is {}", ms(mean_ns(run)));
-    let percentiles = [("median", all.p50), ("p99", all.p99), ("p99.9", all.p999)];
+    let mut text = format!("The median is {}", ms(all.p50? as f64));
+    let percentiles = [("p99", all.p99), ("p99.9", all.p999)];
     for (what, ns) in percentiles.into_iter().filter_map(|(what, ns)| Some((what, ns?))) {
         let _ = write!(text, ", {what} {}", ms(ns as f64));
     }
-    text + "."
+    Some(text + ".")
 }
 
 #[cfg(test)]

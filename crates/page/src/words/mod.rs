@@ -10,27 +10,22 @@
 //! whether a difference is one: [`verdicts`] says it, so that the page cannot contradict the tables. Cautions say what a
 //! reader must know before believing any of it.
 
-mod advice;
 mod cautions;
 mod headline;
 mod lead;
-mod pair;
 mod several;
 mod titles;
-mod verdicts;
 mod why;
 
 use harmonia_metrics::{Comparison, Report};
+use harmonia_tables::choice::{
+    ALIKE, ALIKE_TAIL, Pair, advice, alike, change, collected, mean_ns, more_than, p99, p999, percent,
+    verdicts,
+};
+use harmonia_tables::loads::Part;
 use harmonia_tables::{self as tables, capital, label, numbers};
 
 use super::html::named;
-use super::loads::Part;
-use pair::Pair;
-
-/// Changes below this share are called none where no test of a difference exists, as of counts.
-const ALIKE: f64 = 0.01;
-/// Changes of a percentile below this share are called none: a tail is known less well than a mean.
-const ALIKE_TAIL: f64 = 0.02;
 
 /// All that is said on the page.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +34,7 @@ pub(super) struct Words {
     pub headline: String,
     /// What to know before believing it.
     pub cautions: Vec<String>,
-    /// The finding in two or three sentences: by how much, what of the tail, what to do.
+    /// What collection costs, what to do, by how much that is better, and what of the tail.
     pub lead: Vec<String>,
     /// What was run, how the difference comes about and what it costs.
     pub why: Vec<String>,
@@ -77,7 +72,10 @@ pub(super) fn of(comparison: &Comparison, runs: &[Report], parts: &[Part<'_>]) -
         several => several::of(several),
     };
     match said {
-        Some(words) => Words { cautions, ..words },
+        Some(words) => {
+            let cost = tables::cost(comparison, runs, named);
+            Words { cautions, lead: cost.into_iter().chain(words.lead).collect(), ..words }
+        }
         None => Words {
             headline: "No request completed".to_owned(),
             lead: vec!["There is nothing to say: no request completed in the measured part.".to_owned()],
@@ -92,11 +90,11 @@ fn of_one(part: &Part<'_>) -> Option<Words> {
     if let Some(code) = verdicts::void(part) {
         return Some(of_nobody(&pair, code));
     }
-    let advice = advice::advice(&pair);
+    let advice = advice(&pair, named);
     Some(Words {
         headline: headline::headline(&pair),
         cautions: Vec::new(),
-        lead: lead::sentences(&pair).into_iter().chain(advice.clone()).collect(),
+        lead: advice.clone().into_iter().chain(lead::sentences(&pair)).collect(),
         why: why::paragraph(&pair, advice.is_some()),
         titles: titles::titles(&pair),
         spoken_of: pair.spoken_of(),
@@ -115,22 +113,6 @@ fn of_nobody(pair: &Pair<'_>, code: &str) -> Words {
 
 fn name(run: &Report) -> String {
     named(label(run))
-}
-
-fn mean(run: &Report) -> Option<f64> {
-    run.host.response_ns.all.mean
-}
-
-fn mean_ns(run: &Report) -> f64 {
-    mean(run).unwrap_or_default()
-}
-
-fn p99(run: &Report) -> Option<f64> {
-    run.host.response_ns.all.p99.map(|ns| ns as f64)
-}
-
-fn p999(run: &Report) -> Option<f64> {
-    run.host.response_ns.all.p999.map(|ns| ns as f64)
 }
 
 /// Share of the response time that was waiting behind garbage collection.
@@ -153,49 +135,8 @@ fn any_collecting(run: &Report) -> f64 {
     1.0 - run.array.devices_in_gc_fraction.first().copied().unwrap_or(1.0)
 }
 
-fn collected(run: &Report) -> bool {
-    run.array.erases > 0 || run.devices.iter().any(|device| device.gc_busy_ns > 0)
-}
-
-/// Whether two runs differ in policy alone.
-fn alike(run: &Report, other: &Report) -> bool {
-    let bare = |run: &Report| {
-        let mut scenario = run.scenario.clone();
-        for path in ["/array/coordination", "/ssd/gc/schedule", "/name"] {
-            if let Some(value) = scenario.pointer_mut(path) {
-                *value = serde_json::Value::Null;
-            }
-        }
-        (scenario, run.seed, run.host.requests, run.devices.len())
-    };
-    bare(run) == bare(other)
-}
-
-fn change(value: f64, base: f64) -> f64 {
-    if base > 0.0 { value / base - 1.0 } else { 0.0 }
-}
-
 fn ms(ns: f64) -> String {
     format!("{} ms", numbers::ms(ns))
-}
-
-/// A share as a whole percentage, with a decimal where it is small.
-fn percent(share: f64) -> String {
-    match share.abs() * 100.0 {
-        0.0 => "0%".to_owned(),
-        size if size < 0.05 => "under 0.1%".to_owned(),
-        size if size < 10.0 => format!("{size:.1}%"),
-        size if size < 100.0 && size.round() == 100.0 => ">99%".to_owned(),
-        size => format!("{size:.0}%"),
-    }
-}
-
-/// "2.4 times as many erased blocks as" or "37% more erased blocks than", whichever reads better.
-fn more_than(ratio: f64, what: &str) -> String {
-    match ratio {
-        ratio if ratio >= 2.0 => format!("{ratio:.1} times as many {what} as"),
-        ratio => format!("{} more {what} than", percent(ratio - 1.0)),
-    }
 }
 
 /// "a", "a and b", "a, b and c", "a, b and 3 more".

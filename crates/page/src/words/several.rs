@@ -1,10 +1,9 @@
 //! Several loads: what is best under each, and whether that is the same. Never one load against another.
 
-use super::super::loads::Part;
-use super::pair::Pair;
-use super::verdicts;
+use super::{Pair, verdicts};
 use super::{Words, collected, mean_ns, ms, percent, titles, why};
 use crate::html::named;
+use harmonia_tables::loads::Part;
 
 /// Of many more loads than these the table tells.
 const LOADS_TOLD: usize = 4;

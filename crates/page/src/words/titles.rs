@@ -3,7 +3,7 @@
 use harmonia_metrics::Report;
 use harmonia_tables::numbers;
 
-use super::pair::Pair;
+use super::Pair;
 use super::{
     ALIKE, ALIKE_TAIL, Titles, any_collecting, change, collected, gc_share, mean_ns, ms, name, percent,
 };

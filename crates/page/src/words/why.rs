@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use harmonia_metrics::Report;
 use harmonia_tables::numbers;
 
-use super::pair::Pair;
+use super::Pair;
 use super::{
     ALIKE, alike, any_collecting, change, collected, gc_affected, gc_share, mean_ns, more_than, ms, name,
     percent,

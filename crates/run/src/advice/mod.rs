@@ -7,23 +7,24 @@
 //! ```
 //!
 //! Every figure and every interval is that of a comparison of runs on the same requests ([`harmonia_metrics::versus`]). What
-//! is decided here: collection matters if it costs more than a twentieth of p99.9, p99 or the mean, with the whole interval. It does not
-//! matter if it costs less than that of mean and p99, and less than a tenth of p99.9, with the whole intervals. Otherwise the run cannot
-//! tell.
+//! is decided: whether collection matters ([`judgement::collection`](harmonia_metrics::judgement::collection)), and which change is
+//! worth it.
 //!
 //! Leaves out: several changes at once, other drives, prices.
 
 mod levers;
 mod verdict;
 
-use harmonia_metrics::judgement::{self, NO_COLLECTION};
-use harmonia_metrics::{Comparison, DriveLimits, LifetimeReport, PerMetric, Report, Versus, Warning, versus};
+use harmonia_metrics::judgement::NO_COLLECTION;
+pub use harmonia_metrics::judgement::collection::{Figure, Metric, Verdict, is_sure};
+use harmonia_metrics::judgement::collection::{figures, void};
+use harmonia_metrics::{Comparison, DriveLimits, LifetimeReport, Report, Warning};
 use harmonia_scenario::Scenario;
 use serde::Serialize;
 
 use crate::{RunError, RunOptions, compare_seeds};
 pub use levers::{Kind, Lever, NotTried, Plan};
-pub use verdict::{Metric, Recommendation, Verdict, is_sure};
+pub use verdict::Recommendation;
 
 /// Seeds of the array as it is where fewer cannot tell.
 const MORE_SEEDS: u64 = 5;
@@ -66,19 +67,6 @@ pub struct Advice {
     pub would_change_it: Vec<String>,
     /// What is to be known of the run of the array as it is.
     pub warnings: Vec<Warning>,
-}
-
-/// One figure of two runs.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Figure {
-    /// Which figure.
-    pub metric: Metric,
-    /// Of the array in question. Unit: ns.
-    pub value: f64,
-    /// Of what it is held against. Unit: ns.
-    pub against: f64,
-    /// The difference and its interval; null where a run has too few requests.
-    pub change: Option<Versus>,
 }
 
 /// What the load asks for.
@@ -215,35 +203,6 @@ pub fn advise(
         warnings: Comparison::new(base, seeds as usize).warnings,
     };
     Ok((advice, Comparison::new(runs, seeds as usize)))
-}
-
-/// The figures of some runs held against those of others, those that all runs have.
-fn figures(runs: &[Report], against: &[Report], pairs: usize) -> Vec<Figure> {
-    let all: PerMetric<Option<Versus>> = versus(runs, against, pairs);
-    let mean = |runs: &[Report], metric: Metric| {
-        let values: Option<Vec<f64>> = runs.iter().map(|run| metric.of(run)).collect();
-        values
-            .filter(|values| !values.is_empty())
-            .map(|values| values.iter().sum::<f64>() / values.len() as f64)
-    };
-    let figure = |metric: Metric| {
-        let change = match metric {
-            Metric::Mean => all.mean,
-            Metric::P99 => all.p99,
-            Metric::P999 => all.p999,
-        };
-        Some(Figure { metric, value: mean(runs, metric)?, against: mean(against, metric)?, change })
-    };
-    [Metric::Mean, Metric::P99, Metric::P999].into_iter().filter_map(figure).collect()
-}
-
-/// The warning for which runs say nothing, if half of them have one.
-fn void(runs: &[Report]) -> Option<&Warning> {
-    let has = |run: &Report, code: &str| run.warnings.iter().any(|warning| warning.code == code);
-    let is_common =
-        |warning: &&Warning| 2 * runs.iter().filter(|run| has(run, &warning.code)).count() >= runs.len();
-    let is_void = |warning: &&Warning| judgement::voids(&warning.code) || warning.code == NO_COLLECTION;
-    runs.iter().flat_map(|run| &run.warnings).filter(is_void).find(is_common)
 }
 
 fn of_lever(lever: &Lever, runs: &[Report], base: &[Report], pairs: usize) -> Tried {

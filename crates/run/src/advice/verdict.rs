@@ -1,71 +1,15 @@
 //! Whether collection matters, and what to do: words and rules over figures that have intervals.
 
 use harmonia_array::Interface;
-use harmonia_metrics::judgement::{FEW_COLLECTIONS, FEW_REQUESTS, NO_COLLECTION, OVERLOAD, SHORT_WINDOW};
+use harmonia_metrics::judgement::OVERLOAD;
+use harmonia_metrics::judgement::collection::{
+    self, Because, Figure, Metric, Verdict, WORTH, from_the_tail, is_sure, void,
+};
 use harmonia_metrics::{Report, Versus};
 use harmonia_scenario::Scenario;
 use serde::Serialize;
 
-use super::{Doubled, Figure, Kind, Tried, void};
-
-/// A change of less than this share is not worth an effort.
-const WORTH: f64 = 0.05;
-/// A cost of less than this share of p99.9, which one request in a thousand exceeds, is none to act on.
-const TAIL_MOST: f64 = 0.1;
-
-/// Figures that advice is given on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Mean response time.
-    Mean,
-    /// Its 99th percentile.
-    P99,
-    /// Its 99.9th percentile.
-    P999,
-}
-
-impl Metric {
-    /// Of one run, in ns.
-    pub fn of(self, run: &Report) -> Option<f64> {
-        let all = &run.host.response_ns.all;
-        match self {
-            Metric::Mean => all.mean,
-            Metric::P99 => all.p99.map(|ns| ns as f64),
-            Metric::P999 => all.p999.map(|ns| ns as f64),
-        }
-    }
-
-    /// The share of it up to which a cost is none to act on.
-    fn most(self) -> f64 {
-        if self == Metric::P999 { TAIL_MOST } else { WORTH }
-    }
-
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Metric::Mean => "the mean",
-            Metric::P99 => "p99",
-            Metric::P999 => "p99.9",
-        }
-    }
-}
-
-/// Whether collection matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// It costs more than a twentieth.
-    Matters,
-    /// It costs less than that.
-    DoNothing,
-    /// The array does not keep up with the load.
-    Overload,
-    /// The load is too short to say.
-    TooShort,
-    /// The intervals leave it open, or the run cannot be used for another reason.
-    CannotTell,
-}
+use super::{Doubled, Kind, Tried};
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -74,13 +18,6 @@ pub struct Recommendation {
     pub lever: Option<String>,
     /// In words.
     pub text: String,
-}
-
-/// The least and the most that a change may be, as a share of what it is held against.
-fn bounds(change: &Versus) -> Option<(f64, f64)> {
-    let relative = change.relative?;
-    let half = relative.half_width?;
-    Some((relative.mean - half, relative.mean + half))
 }
 
 /// "12.3% ±1.2", without a sign.
@@ -95,32 +32,9 @@ fn ms(ns: f64) -> String {
     if ms >= 10.0 { format!("{ms:.1} ms") } else { format!("{ms:.3} ms") }
 }
 
-/// The figures, the highest percentile first.
-fn from_the_tail(figures: &[Figure]) -> impl Iterator<Item = &Figure> {
-    figures.iter().rev()
-}
-
 /// Whether collection matters, and what that rests on.
 pub(super) fn of(base: &[Report], bound: &[Report], collection: &[Figure]) -> (Verdict, String) {
-    if let Some(warning) = void(base) {
-        let text = warning.text.clone();
-        return match warning.code.as_str() {
-            OVERLOAD if void(bound).is_none_or(|warning| warning.code != OVERLOAD) => {
-                (Verdict::Overload, format!("{text}. If collection took no time, the array would keep up"))
-            }
-            OVERLOAD => {
-                (Verdict::Overload, format!("{text}. It would not keep up without collection either"))
-            }
-            NO_COLLECTION if base.iter().all(|run| run.host.bytes_written == 0) => {
-                (Verdict::DoNothing, "nothing is written, so nothing is collected".to_owned())
-            }
-            FEW_REQUESTS | FEW_COLLECTIONS | SHORT_WINDOW | NO_COLLECTION => (Verdict::TooShort, text),
-            _ => (Verdict::CannotTell, text),
-        };
-    }
-    let known: Vec<(&Figure, f64, f64)> = from_the_tail(collection)
-        .filter_map(|figure| bounds(&figure.change?).map(|(least, most)| (figure, least, most)))
-        .collect();
+    let (verdict, because) = collection::judge(base, collection);
     let said = |figure: &Figure| {
         let costs = match figure.value / figure.against.max(1.0) {
             times if times > 3.0 => format!("that is {times:.1} times as long"),
@@ -129,37 +43,28 @@ pub(super) fn of(base: &[Report], bound: &[Report], collection: &[Figure]) -> (V
         let (with, without) = (ms(figure.value), ms(figure.against));
         format!("{} is {with} with collection and {without} without it: {costs}", figure.metric.name())
     };
-    if let Some((figure, ..)) = known.iter().find(|(_, least, _)| *least > WORTH) {
-        return (Verdict::Matters, said(figure));
-    }
-    let has_tail = known.iter().any(|(figure, ..)| figure.metric != Metric::Mean);
-    match known.first() {
-        Some((figure, ..))
-            if has_tail && known.iter().all(|(figure, _, most)| *most < figure.metric.most()) =>
-        {
-            (Verdict::DoNothing, said(figure))
+    let text = match because {
+        Because::Warning(warning) if verdict == Verdict::Overload => match void(bound) {
+            Some(bound) if bound.code == OVERLOAD => {
+                format!("{}. It would not keep up without collection either", warning.text)
+            }
+            _ => format!("{}. If collection took no time, the array would keep up", warning.text),
+        },
+        Because::Warning(_) if verdict == Verdict::DoNothing => {
+            "nothing is written, so nothing is collected".to_owned()
         }
-        Some((figure, ..)) if has_tail => {
-            let is_open = |(figure, _, most): &&(&Figure, f64, f64)| *most >= figure.metric.most();
-            let (open, _, most) = known.iter().find(is_open).copied().unwrap_or((figure, 0.0, 0.0));
-            let text = format!("{}, and it may be up to {:.1}%", said(open), most * 100.0);
-            (Verdict::CannotTell, text)
-        }
-        _ => (Verdict::TooShort, "the load has too few requests for intervals of p99 and p99.9".to_owned()),
-    }
+        Because::Warning(warning) => warning.text.clone(),
+        Because::Figure(figure) => said(figure),
+        Because::UpTo(figure, most) => format!("{}, and it may be up to {:.1}%", said(figure), most * 100.0),
+        Because::NoIntervals => "the load has too few requests for intervals of p99 and p99.9".to_owned(),
+    };
+    (verdict, text)
 }
 
 /// The figures in which collection matters, the tail first.
 fn decisive(collection: &[Figure]) -> Vec<Metric> {
-    let surely =
-        |figure: &&Figure| figure.change.as_ref().and_then(bounds).is_some_and(|(least, _)| least > WORTH);
+    let surely = |figure: &&Figure| figure.bounds().is_some_and(|(least, _)| least > WORTH);
     from_the_tail(collection).filter(surely).map(|figure| figure.metric).collect()
-}
-
-/// Whether the difference and the share of it are more than chance.
-pub fn is_sure(change: &Versus) -> bool {
-    let leaves_out_0 = bounds(change).is_some_and(|(least, most)| least > 0.0 || most < 0.0);
-    change.significant == Some(true) && leaves_out_0
 }
 
 /// How much a change cuts a figure, if that is sure and worth it.
@@ -200,16 +105,7 @@ pub(super) fn recommend(verdict: Verdict, collection: &[Figure], tried: &[Tried]
 }
 
 /// How little collection costs, and what is worth doing for other reasons.
-fn do_nothing(collection: &[Figure], tried: &[Tried]) -> String {
-    let most = |figure: &Figure| {
-        let (_, most) = bounds(figure.change.as_ref()?)?;
-        Some(format!("{:.1}% of {}", most.max(0.0) * 100.0, figure.metric.name()))
-    };
-    let most: Vec<String> = from_the_tail(collection).filter_map(most).collect();
-    let most = match most.is_empty() {
-        true => String::new(),
-        false => format!(" It costs at most {}.", most.join(", ")),
-    };
+fn do_nothing(figures: &[Figure], tried: &[Tried]) -> String {
     let layout = |tried: &&Tried| matches!(tried.kind, Kind::Level | Kind::Chunk | Kind::Drives);
     let gains = tried.iter().filter(layout).filter_map(|tried| {
         gain(tried, Metric::P999)
@@ -224,7 +120,7 @@ fn do_nothing(collection: &[Figure], tried: &[Tried]) -> String {
             tried.name, tried.costs
         )
     });
-    format!("Do nothing about garbage collection.{most}{}", other.unwrap_or_default())
+    collection::do_nothing(figures) + &other.unwrap_or_default()
 }
 
 /// Whether drives that are for sale will do. Firmware that lets the host go first is the drive's own.
@@ -296,7 +192,7 @@ pub(super) fn would_change_it(
     let mut all = Vec::new();
     if let Some(doubled) = doubled {
         let tail = from_the_tail(&doubled.collection)
-            .find(|figure| figure.change.as_ref().and_then(bounds).is_some())
+            .find(|figure| figure.bounds().is_some())
             .and_then(|figure| Some((figure, figure.change.as_ref()?)));
         all.push(match (&doubled.void, tail) {
             (Some(code), _) if code == OVERLOAD => {

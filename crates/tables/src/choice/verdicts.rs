@@ -1,20 +1,20 @@
-//! Every judgement that the words rest on: who wins, who ties, who keeps up, and which runs prove little.
+//! Every judgement that words about choices rest on: who wins, who ties, who keeps up, and which runs prove little.
 //!
 //! Winners and ties are those of the comparison, which the tables and the report show too. What is asked here is the only
 //! thing to redirect when judging moves.
 
 use harmonia_metrics::judgement::{OVERLOAD, voids};
 use harmonia_metrics::{PerMetric, Report, Versus, Warning, Winner, Winners};
-use harmonia_tables::label;
 
-use super::super::loads::Part;
 use super::mean;
+use crate::label;
+use crate::loads::Part;
 
 /// One figure of the comparison's winners.
-pub(super) type Figure = fn(&Winners) -> &Option<Winner>;
+pub type Figure = fn(&Winners) -> &Option<Winner>;
 
 /// Who has the lowest mean of those one could build (of bounds if there are only those), and who ties with it.
-pub(super) fn lowest_mean<'a>(part: &'a Part<'_>) -> Option<(&'a Report, Vec<&'a Report>)> {
+pub fn lowest_mean<'a>(part: &'a Part<'_>) -> Option<(&'a Report, Vec<&'a Report>)> {
     if let Some(winner) = part.comparison.winners.mean.as_ref().filter(|winner| winner.void.is_none()) {
         let mut lowest = winner.labels.iter().filter_map(|label| labelled(part, label));
         let best = lowest.next()?;
@@ -28,33 +28,33 @@ pub(super) fn lowest_mean<'a>(part: &'a Part<'_>) -> Option<(&'a Report, Vec<&'a
 }
 
 /// The only winner of a figure; none where there is a tie or nothing to choose from.
-pub(super) fn lone_winner<'a>(part: &'a Part<'_>, figure: Figure) -> Option<&'a Report> {
+pub fn lone_winner<'a>(part: &'a Part<'_>, figure: Figure) -> Option<&'a Report> {
     labelled(part, figure(&part.comparison.winners).as_ref()?.name()?)
 }
 
 /// How a run differs from the baseline of its load; none for the baseline itself.
-pub(super) fn versus<'a>(part: &'a Part<'_>, run: &Report) -> Option<&'a PerMetric<Option<Versus>>> {
+pub fn versus<'a>(part: &'a Part<'_>, run: &Report) -> Option<&'a PerMetric<Option<Versus>>> {
     let index = part.runs.iter().position(|other| std::ptr::eq(other, run))?;
     part.comparison.intervals.variants.get(index)?.versus_baseline.as_ref()
 }
 
 /// Whether a test could not tell a difference from chance.
-pub(super) fn may_be_chance(versus: Option<Versus>) -> bool {
+pub fn may_be_chance(versus: Option<Versus>) -> bool {
     versus.is_some_and(|versus| !versus.is_clear())
 }
 
 /// The code of the warning for which nobody can be named; none where somebody can, or there is nothing to choose from.
-pub(super) fn void<'a>(part: &'a Part<'_>) -> Option<&'a str> {
+pub fn void<'a>(part: &'a Part<'_>) -> Option<&'a str> {
     part.comparison.winners.mean.as_ref().and_then(|winner| winner.void.as_deref())
 }
 
 /// Whether the array keeps up with the load in this run.
-pub(super) fn keeps_up(part: &Part<'_>, run: &Report) -> bool {
+pub fn keeps_up(part: &Part<'_>, run: &Report) -> bool {
     !warned(part, run).any(|warning| warning.code == OVERLOAD)
 }
 
 /// Whether a run is too short, or collects too little, to choose a policy by.
-pub(super) fn proves_little(part: &Part<'_>, run: &Report) -> bool {
+pub fn proves_little(part: &Part<'_>, run: &Report) -> bool {
     warned(part, run).any(|warning| voids(&warning.code))
 }
 
@@ -64,5 +64,5 @@ fn warned<'a>(part: &'a Part<'_>, run: &'a Report) -> impl Iterator<Item = &'a W
 }
 
 fn labelled<'a>(part: &'a Part<'_>, label: &str) -> Option<&'a Report> {
-    part.runs.iter().find(|run| harmonia_tables::label(run) == label)
+    part.runs.iter().find(|run| crate::label(run) == label)
 }

@@ -2,13 +2,14 @@
 
 use harmonia_metrics::{PerMetric, Report, Versus};
 
-use super::super::loads::Part;
-use super::verdicts;
-use super::{alike, change, mean, mean_ns};
+use super::{alike, change, mean, mean_ns, verdicts};
+use crate::loads::Part;
 
 /// The best of a load and what it is held against.
-pub(super) struct Pair<'a> {
+pub struct Pair<'a> {
+    /// The load.
     pub part: &'a Part<'a>,
+    /// The run with the lowest mean of those one could build.
     pub best: &'a Report,
     /// The baseline, or, where that is the best, the worst one could build; none if there is nothing to choose.
     pub other: Option<&'a Report>,
@@ -24,7 +25,7 @@ pub(super) struct Pair<'a> {
 
 impl<'a> Pair<'a> {
     /// None if no request completed.
-    pub(super) fn of(part: &'a Part<'a>) -> Option<Self> {
+    pub fn of(part: &'a Part<'a>) -> Option<Self> {
         let (best, all_tied) = verdicts::lowest_mean(part)?;
         let ran = || part.runs.iter().filter(|run| mean(run).is_some());
         let choices = || ran().filter(|run| run.is_ideal() == best.is_ideal());
@@ -46,22 +47,22 @@ impl<'a> Pair<'a> {
     }
 
     /// Whether the best is what everything is held against.
-    pub(super) fn best_is_baseline(&self) -> bool {
+    pub fn best_is_baseline(&self) -> bool {
         self.part.runs.first().is_some_and(|first| std::ptr::eq(first, self.best))
     }
 
     /// How much lower the best mean is than the other's, as a share of the latter.
-    pub(super) fn gain(&self) -> f64 {
+    pub fn gain(&self) -> f64 {
         self.other.map_or(0.0, |other| -change(mean_ns(self.best), mean_ns(other)))
     }
 
     /// How one figure of the pair differs, with its interval.
-    pub(super) fn difference(&self, of: fn(&PerMetric<Option<Versus>>) -> Option<Versus>) -> Option<Versus> {
+    pub fn difference(&self, of: fn(&PerMetric<Option<Versus>>) -> Option<Versus>) -> Option<Versus> {
         self.versus.and_then(of)
     }
 
     /// The positions, among all runs, of those that headline and titles speak of.
-    pub(super) fn spoken_of(&self) -> Vec<usize> {
+    pub fn spoken_of(&self) -> Vec<usize> {
         let all = [Some(self.best), self.other, self.bound].into_iter().flatten();
         all.chain(self.tied.iter().copied()).filter_map(|run| self.part.position(run)).collect()
     }

@@ -9,14 +9,15 @@
 
 use std::borrow::Cow;
 
+use crate::numbers::NONE;
+use crate::{Cross, Field, Matrix, label, seeds};
 use harmonia_metrics::{Comparison, PerMetric, Report, Versus, Winner, Winners};
-use harmonia_tables::{self as tables, Cross, Field, Matrix, numbers::NONE};
 
 /// The keys that say what is asked of the array.
 const WORKLOAD: &str = "workload";
 
 /// The runs of one load.
-pub(super) struct Part<'a> {
+pub struct Part<'a> {
     /// What it is called: "rate=2000"; empty if there is only one.
     pub name: String,
     /// The positions of its runs among all.
@@ -31,20 +32,20 @@ pub(super) struct Part<'a> {
 
 impl Part<'_> {
     /// What a run of this load is called beside others of it.
-    pub(super) fn choice(&self, run: &Report) -> &str {
+    pub fn choice(&self, run: &Report) -> &str {
         let index = self.runs.iter().position(|other| std::ptr::eq(other, run));
         index.and_then(|index| self.choices.get(index)).map_or("", String::as_str)
     }
 
     /// The position of a run among those of all loads.
-    pub(super) fn position(&self, run: &Report) -> Option<usize> {
+    pub fn position(&self, run: &Report) -> Option<usize> {
         let index = self.runs.iter().position(|other| std::ptr::eq(other, run))?;
         self.indices.get(index).copied()
     }
 }
 
 /// The loads of a comparison, in the order in which they first appear.
-pub(super) fn parts<'a>(comparison: &'a Comparison, cross: &Cross, runs: &[Report]) -> Vec<Part<'a>> {
+pub fn parts<'a>(comparison: &'a Comparison, cross: &Cross, runs: &[Report]) -> Vec<Part<'a>> {
     let mut loads: Vec<(String, Vec<usize>)> = Vec::new();
     for run in 0..runs.len() {
         let name = cross.name_on(run, &|key| is_of_load(key));
@@ -64,7 +65,7 @@ pub(super) fn parts<'a>(comparison: &'a Comparison, cross: &Cross, runs: &[Repor
             Cow::Owned(Comparison::new(runs.collect(), seeds))
         };
         let choice = |&run: &usize| match cross.name_on(run, &|key| !is_of_load(key)) {
-            choice if choice.is_empty() && is_only => tables::label(&runs[run]).to_owned(),
+            choice if choice.is_empty() && is_only => label(&runs[run]).to_owned(),
             choice => choice,
         };
         Part {
@@ -83,7 +84,7 @@ fn is_of_load(key: &str) -> bool {
 }
 
 /// Mean and 99th percentile of every choice under every load, each against the baseline of that load.
-pub(super) fn by_load(parts: &[Part<'_>]) -> Vec<Matrix> {
+pub fn by_load(parts: &[Part<'_>]) -> Vec<Matrix> {
     let mut choices: Vec<&String> = Vec::new();
     for choice in parts.iter().flat_map(|part| &part.choices) {
         if !choices.contains(&choice) {
@@ -121,9 +122,9 @@ fn field(part: &Part<'_>, choice: &str, change: Change, winner: fn(&Winners) -> 
     };
     let variant = part.comparison.intervals.variants.get(at);
     let change = match variant.and_then(|variant| variant.versus_baseline.as_ref()) {
-        Some(versus) => tables::change(change(versus).as_ref()),
+        Some(versus) => seeds::change(change(versus).as_ref()),
         None => ("baseline".to_owned(), String::new()),
     };
     let winner = winner(&part.comparison.winners).as_ref().and_then(|winner| winner.name());
-    Field { change, wins: winner == Some(tables::label(&part.runs[at])) }
+    Field { change, wins: winner == Some(label(&part.runs[at])) }
 }

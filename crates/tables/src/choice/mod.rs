@@ -1,0 +1,162 @@
+//! What to do, in a few sentences, for terminal and page: nothing, where collection does not matter; otherwise the best choice, where
+//! the figures allow it. That takes a clear winner, enough requests and collections behind it, and an array that keeps up.
+//!
+//! ```text
+//!   loads::Part --> Pair: who is held against whom --> advice; headline, lead and titles of the page
+//!                      \-- asks verdicts: who wins, who ties, who keeps up
+//! ```
+//!
+//! Leaves out: what several loads have in common.
+
+mod pair;
+pub mod verdicts;
+
+use harmonia_metrics::Report;
+use harmonia_metrics::judgement::collection::{Cost, Verdict, do_nothing};
+
+use crate::winners::{Name, required};
+use crate::{label, needs};
+pub use pair::Pair;
+
+/// Changes below this share are called none where no test of a difference exists, as of counts.
+pub const ALIKE: f64 = 0.01;
+/// Changes of a percentile below this share are called none: a tail is known less well than a mean.
+pub const ALIKE_TAIL: f64 = 0.02;
+
+/// What to do under one load; none where nothing can be named.
+pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
+    let Pair { part, best, other, .. } = pair;
+    if let Some(Cost { figures, verdict: Verdict::DoNothing }) = Cost::of(&part.comparison) {
+        return Some(do_nothing(&figures));
+    }
+    let other = (*other)?;
+    let unfit = |run: &Report| verdicts::proves_little(part, run);
+    if pair.is_tie || !alike(best, other) || !collected(other) || unfit(best) || unfit(other) {
+        return None;
+    }
+    if pair.best_is_baseline() {
+        return Some(format!("Stay with {}: no other choice here has a lower mean.", name(label(best))));
+    }
+    let condition = higher_tail(pair, other).map(|tail| format!(" if the mean matters more than {tail}"));
+    let needs = required(needs(best)).map(|what| format!(" {} needs SSDs that {what}.", subject(pair, name)));
+    Some(format!(
+        "Choose {}{}. {}{}",
+        choices(pair, name),
+        condition.unwrap_or_default(),
+        price(pair, other, name),
+        needs.unwrap_or_default()
+    ))
+}
+
+/// The best, and what would do as well.
+fn choices(Pair { best, tied, .. }: &Pair<'_>, name: Name) -> String {
+    let name = |run: &Report| name(label(run));
+    match tied.as_slice() {
+        [] => name(best),
+        [one] => format!("{} or {}", name(best), name(one)),
+        more => format!("{} or one of the {} that tie with it", name(best), more.len()),
+    }
+}
+
+/// The percentile that a lower mean is paid with.
+fn higher_tail(pair: &Pair<'_>, other: &Report) -> Option<&'static str> {
+    let higher = |of: fn(&Report) -> Option<f64>| {
+        of(pair.best).zip(of(other)).is_some_and(|(ours, theirs)| change(ours, theirs) >= ALIKE_TAIL)
+    };
+    let p99_counts = !verdicts::may_be_chance(pair.difference(|all| all.p99));
+    let p999_counts = !verdicts::may_be_chance(pair.difference(|all| all.p999));
+    if p99_counts && higher(p99) {
+        return Some("p99");
+    }
+    (p999_counts && higher(p999)).then_some("p99.9")
+}
+
+/// The best choice, after it was named.
+fn subject(pair: &Pair<'_>, name: Name) -> String {
+    if pair.tied.is_empty() { "It".to_owned() } else { name(label(pair.best)) }
+}
+
+/// What it costs in erased blocks, which wear flash out.
+fn price(pair: &Pair<'_>, other: &Report, name: Name) -> String {
+    let (ours, theirs) = (pair.best.array.erases, other.array.erases);
+    let ratio = if theirs == 0 { 1.0 } else { ours as f64 / theirs as f64 };
+    let (subject, other) = (subject(pair, name), name(label(other)));
+    match ratio {
+        ratio
+            if (ratio - 1.0).abs() < ALIKE
+                || verdicts::may_be_chance(pair.difference(|all| all.erases))
+                || pair.part.comparison.winners.wear_at_the_edge =>
+        {
+            format!("{subject} erases no more blocks than {other}.")
+        }
+        ratio if ratio > 1.0 => {
+            let whose =
+                if pair.tied.is_empty() { "Its price".to_owned() } else { format!("The price of {subject}") };
+            format!("{whose} is {} under {other}.", more_than(ratio, "erased blocks"))
+        }
+        ratio => format!("{subject} also erases {} fewer blocks than {other}.", percent(1.0 - ratio)),
+    }
+}
+
+/// Mean response time. Unit: ns.
+pub fn mean(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.mean
+}
+
+/// The same, 0 if no request completed. Unit: ns.
+pub fn mean_ns(run: &Report) -> f64 {
+    mean(run).unwrap_or_default()
+}
+
+/// 99th percentile of response times. Unit: ns.
+pub fn p99(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.p99.map(|ns| ns as f64)
+}
+
+/// 99.9th percentile of response times. Unit: ns.
+pub fn p999(run: &Report) -> Option<f64> {
+    run.host.response_ns.all.p999.map(|ns| ns as f64)
+}
+
+/// Whether any SSD collected garbage.
+pub fn collected(run: &Report) -> bool {
+    run.array.erases > 0 || run.devices.iter().any(|device| device.gc_busy_ns > 0)
+}
+
+/// Whether two runs differ in policy alone.
+pub fn alike(run: &Report, other: &Report) -> bool {
+    let bare = |run: &Report| {
+        let mut scenario = run.scenario.clone();
+        for path in ["/array/coordination", "/ssd/gc/schedule", "/name"] {
+            if let Some(value) = scenario.pointer_mut(path) {
+                *value = serde_json::Value::Null;
+            }
+        }
+        (scenario, run.seed, run.host.requests, run.devices.len())
+    };
+    bare(run) == bare(other)
+}
+
+/// How much a value is above another, as a share of that.
+pub fn change(value: f64, base: f64) -> f64 {
+    if base > 0.0 { value / base - 1.0 } else { 0.0 }
+}
+
+/// A share as a whole percentage, with a decimal where it is small.
+pub fn percent(share: f64) -> String {
+    match share.abs() * 100.0 {
+        0.0 => "0%".to_owned(),
+        size if size < 0.05 => "under 0.1%".to_owned(),
+        size if size < 10.0 => format!("{size:.1}%"),
+        size if size < 100.0 && size.round() == 100.0 => ">99%".to_owned(),
+        size => format!("{size:.0}%"),
+    }
+}
+
+/// "2.4 times as many erased blocks as" or "37% more erased blocks than", whichever reads better.
+pub fn more_than(ratio: f64, what: &str) -> String {
+    match ratio {
+        ratio if ratio >= 2.0 => format!("{ratio:.1} times as many {what} as"),
+        ratio => format!("{} more {what} than", percent(ratio - 1.0)),
+    }
+}
