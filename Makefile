@@ -83,7 +83,7 @@ test: prerequisites
 
 # Tests of these programs that simulate for long; they are marked `#[ignore = "long: make simulations"]`.
 simulations: prerequisites
-	cargo test --locked --test all --test contents --test registry -- --ignored
+	cargo test --locked --test all --test contents --test hidden --test registry -- --ignored
 
 STEPS := fmt links prose clippy rustdoc test simulations examples python judgement browser site-test demonstration newcomer fuzz
 # Those that only some changes can break: tests/changed.py has the rule.
