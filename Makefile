@@ -83,7 +83,7 @@ test: prerequisites
 
 # Tests of these programs that simulate for long; they are marked `#[ignore = "long: make simulations"]`.
 simulations: prerequisites
-	cargo test --locked --test all --test contents --test registry -- --ignored
+	cargo test --locked --test all --test contents --test hidden --test registry -- --ignored
 
 STEPS := fmt links prose clippy rustdoc test simulations examples
 # Two of these rows run at once: the longest first, and one that builds in target/debug beside none that does.

@@ -37,6 +37,7 @@ STEPS = {
         "crates/metrics/*",
         "crates/scenario/*",
         "crates/run/*",
+        "crates/calibrate/*",
     ],
     # Adding a policy touches a registry, the shapes of policies, and what is made of their keys. That the rest builds and
     # lists what is registered, other steps test.

@@ -174,13 +174,17 @@ mod tests {
             let text = format!("workload.preset = \"hpc-w\"\n[array]\ndevices = 1\n{ssd}");
             Scenario::parse(&text, "x", &[], None).expect("a scenario").array.members[0].ssd.clone()
         };
-        let preset = with("[ssd]\npreset = \"modern-tlc-1t\"\ngc.trigger = \"proportional\"\ngc.last_program = \"filled\"\n");
+        let preset = with(
+            "[ssd]\npreset = \"modern-tlc-1t\"\ngc.trigger = \"proportional\"\ngc.last_program = \"filled\"\n",
+        );
         assert_eq!(with(&Drive::default().table(1)), preset);
-        let program = preset.geometry.program_planes * preset.geometry.program_pages * preset.geometry.page_size;
+        let program =
+            preset.geometry.program_planes * preset.geometry.program_pages * preset.geometry.page_size;
         assert_eq!(f64::from(program), PROGRAM_BYTES);
         assert_eq!(preset.timing.transfer.0 as f64 / 1e3, PAGE_TRANSFER_US);
         assert_eq!(preset.write_cache.ack.0 as f64 / 1e3, ACK_US);
-        let block = preset.geometry.planes_per_die * preset.geometry.pages_per_block * preset.geometry.page_size;
+        let block =
+            preset.geometry.planes_per_die * preset.geometry.pages_per_block * preset.geometry.page_size;
         assert_eq!(f64::from(block), BLOCK_BYTES);
     }
 

@@ -31,6 +31,8 @@ const WIDEST: f64 = 2.0;
 /// Corrections of a simulated drive at most, and how near is near enough. Unit: share.
 const CORRECTIONS: usize = 5;
 const NEAR: f64 = 0.004;
+/// How often the places between two points are halved where a range ends.
+const REFINED: usize = 2;
 /// Commands that are tried as the window of a drive.
 const WINDOWS: [f64; 7] = [8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 /// Times that are tried as the minimum run before a suspend. Unit: us.
@@ -80,7 +82,8 @@ impl<'a> Fit<'a> {
         options: &'a RunOptions<'a>,
         say: &'a dyn Fn(&str),
     ) -> Fit<'a> {
-        let experiments = measured.experiments.iter().filter(|one| Some(one.name.as_str()) != held_out).collect();
+        let experiments =
+            measured.experiments.iter().filter(|one| Some(one.name.as_str()) != held_out).collect();
         let mut drive = Drive::default();
         if let Some(rate) = measured.sheet.sequential_read {
             drive.bandwidth = rate;
@@ -139,7 +142,8 @@ impl<'a> Fit<'a> {
         let rest = self.drive.latency_us + self.drive.read_rest_us();
         let at = |share: f64| side.and_then(|side| side.latency.at(share)).map(|us| (us - rest).max(0.1));
         let thirds = |within: f64| [0.0, 1.0, 2.0].map(|third| at((third + within) / 3.0));
-        let (Some(low), Some(middle), Some(high)) = (all(thirds(0.25)), all(thirds(0.5)), all(thirds(0.75))) else {
+        let (Some(low), Some(middle), Some(high)) = (all(thirds(0.25)), all(thirds(0.5)), all(thirds(0.75)))
+        else {
             return self.unknown(KEY, "the reads at depth 1 have neither bins nor enough percentiles");
         };
         self.drive.read_us = middle;
@@ -199,7 +203,10 @@ impl<'a> Fit<'a> {
             let longer = self.drive.cycle_us(rate) - self.drive.cycle_us(simulated.written);
             self.drive.program_us = (self.drive.program_us + longer).max(10.0);
         }
-        self.unknown("geometry.channels", "only dies times bytes over the time of a program are; as many as leave a program about 2 ms");
+        self.unknown(
+            "geometry.channels",
+            "only dies times bytes over the time of a program are; as many as leave a program about 2 ms",
+        );
         if error > RATES {
             self.unknown(KEY, "no time gives this rate: the link or the cache of the preset holds it up");
             return Ok(());
@@ -215,15 +222,21 @@ impl<'a> Fit<'a> {
         const KEY: &str = "ftl.reserved_blocks";
         let uniform = self.of(Kind::Uniform);
         let sheet = &self.measured.sheet;
-        let knows_program =
-            self.found.iter().any(|found| found.key == "timing.program" && !matches!(found.known, Known::NotIdentified(_)));
+        let knows_program = self
+            .found
+            .iter()
+            .any(|found| found.key == "timing.program" && !matches!(found.known, Known::NotIdentified(_)));
         let over_time = self.measured.over_time.as_ref();
         let steady = over_time.and_then(|over_time| Some((over_time.steady()?, &over_time.name)));
         let counted = sheet.uniform.map(|media| media / sheet.sequential.unwrap_or(1.0));
         let (target, from) = match (counted, uniform, steady) {
             (Some(ratio), _, _) => (Target::Amplification(ratio), "counters.uniform".to_owned()),
-            (None, Some(uniform), _) if knows_program => (Target::Rate(uniform.written()), uniform.name.clone()),
-            (None, None, Some((rate, name))) if knows_program => (Target::Rate(rate), format!("{name}, its end")),
+            (None, Some(uniform), _) if knows_program => {
+                (Target::Rate(uniform.written()), uniform.name.clone())
+            }
+            (None, None, Some((rate, name))) if knows_program => {
+                (Target::Rate(rate), format!("{name}, its end"))
+            }
             _ => return self.spare_by_cliff(),
         };
         (self.say)("how much spare has it?");
@@ -248,7 +261,8 @@ impl<'a> Fit<'a> {
             return Ok(());
         }
         let noise = target.noise();
-        let range = [cost * (1.0 + noise), cost * (1.0 - noise)].map(|cost| format!("{:.1}%", target.reserved(cost)));
+        let range =
+            [cost * (1.0 + noise), cost * (1.0 - noise)].map(|cost| format!("{:.1}%", target.reserved(cost)));
         self.note(KEY, Some(range), Known::Identified(from));
         Ok(())
     }
@@ -257,7 +271,10 @@ impl<'a> Fit<'a> {
     fn spare_by_cliff(&mut self) -> Result<(), RunError> {
         const KEY: &str = "ftl.reserved_blocks";
         let Some((flash, name)) = self.cliff() else {
-            self.unknown(KEY, "needs counters, uniform writes beside the fill, or bandwidth over time with drive.capacity");
+            self.unknown(
+                KEY,
+                "needs counters, uniform writes beside the fill, or bandwidth over time with drive.capacity",
+            );
             return Ok(());
         };
         self.drive.reserved = percent(closed::reserved(flash, FLOOR));
@@ -311,28 +328,48 @@ impl<'a> Fit<'a> {
             return Ok(());
         };
         (self.say)(scan.question);
-        let with = |value: &f64| {
-            let mut drive = self.drive.clone();
-            (scan.set)(&mut drive, *value);
-            drive
-        };
-        let drives: Vec<Drive> = scan.values.iter().map(with).collect();
-        let runs: Vec<(&Drive, &Experiment)> = drives.iter().map(|drive| (drive, experiment)).collect();
-        let shown = shown(&runs, self.options)?;
-        let point = |(value, shown): (&f64, Option<Shown>)| Some((*value, shown?.read[scan.percentile]?));
-        let points: Vec<(f64, f64)> = scan.values.iter().zip(shown).filter_map(point).collect();
-        match consistent(&points, measured) {
-            Some([low, value, high]) if low > points[0].0 && high < points[points.len() - 1].0 && high <= WIDEST * low => {
+        let mut points = self.points(scan, scan.values, experiment)?;
+        // A line between two points far apart is no measurement: where the range begins and ends, there are more.
+        for _ in 0..REFINED {
+            let more = between(&points, measured);
+            points.extend(self.points(scan, &more, experiment)?);
+            points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        }
+        let ends = points.first().zip(points.last()).map(|(first, last)| [first.0 * 1.01, last.0 / 1.01]);
+        match consistent(&points, measured).zip(ends) {
+            Some(([low, value, high], [first, last]))
+                if low > first && high < last && high <= WIDEST * low =>
+            {
                 (scan.set)(&mut self.drive, value);
                 self.note(scan.key, Some((scan.show)(low, high)), Known::Identified(experiment.name.clone()));
             }
-            Some([low, _, high]) => {
-                let known = Known::NotIdentified(format!("{} allows more than a factor of two", experiment.name));
+            Some(([low, _, high], _)) => {
+                let known =
+                    Known::NotIdentified(format!("{} allows more than a factor of two", experiment.name));
                 self.note(scan.key, Some((scan.show)(low, high)), known);
             }
             None => self.unknown(scan.key, &format!("no value shows what {} does", experiment.name)),
         }
         Ok(())
+    }
+
+    /// Values of a key with the percentile that a load shows with each.
+    fn points(
+        &self,
+        scan: &Scan<'_>,
+        values: &[f64],
+        experiment: &Experiment,
+    ) -> Result<Vec<(f64, f64)>, RunError> {
+        let with = |value: &f64| {
+            let mut drive = self.drive.clone();
+            (scan.set)(&mut drive, *value);
+            drive
+        };
+        let drives: Vec<Drive> = values.iter().map(with).collect();
+        let runs: Vec<(&Drive, &Experiment)> = drives.iter().map(|drive| (drive, experiment)).collect();
+        let shown = shown(&runs, self.options)?;
+        let point = |(value, shown): (&f64, Option<Shown>)| Some((*value, shown?.read[scan.percentile]?));
+        Ok(values.iter().zip(shown).filter_map(point).collect())
     }
 
     fn simulate(&self, load: &Experiment) -> Result<Option<Shown>, RunError> {
@@ -411,6 +448,17 @@ fn consistent(points: &[(f64, f64)], measured: f64) -> Option<[f64; 3]> {
     Some([near[0].0, best, near[near.len() - 1].0])
 }
 
+/// Middles between neighbours of which only one is within [`MODEL`] of what was measured, or that lie on either side of it.
+fn between(points: &[(f64, f64)], measured: f64) -> Vec<f64> {
+    let side = |y: f64| match y / measured - 1.0 {
+        off if off < -MODEL => -1,
+        off if off > MODEL => 1,
+        _ => 0,
+    };
+    let pairs = points.windows(2).filter(|pair| side(pair[0].1) != side(pair[1].1));
+    pairs.map(|pair| libm::sqrt(pair[0].0 * pair[1].0)).collect()
+}
+
 /// Of blocks, within what a drive may have. Unit: percent.
 fn percent(share: f64) -> f64 {
     (share * 100.0).clamp(4.0, 45.0)
@@ -469,6 +517,15 @@ mod tests {
         assert!(low <= 8.001 && high >= 511.9, "{low} {high}");
         assert_eq!(consistent(&level, 200.0), None);
         assert_eq!(consistent(&[], 200.0), None);
+    }
+
+    /// 100 lies between the second and the third point.
+    #[test]
+    fn points_are_added_where_a_range_ends() {
+        let line = [(25.0, 25.0), (50.0, 50.0), (200.0, 200.0), (800.0, 800.0)];
+        assert_eq!(between(&line, 100.0), [100.0]);
+        assert_eq!(between(&line, 195.0), [100.0, 400.0]);
+        assert_eq!(between(&line[..2], 100.0), [0.0; 0]);
     }
 
     /// More reserved blocks, fewer copies.

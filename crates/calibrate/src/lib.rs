@@ -56,7 +56,8 @@ pub fn calibrate(
     say: &dyn Fn(&str),
 ) -> Result<Calibration, RunError> {
     if measured.experiments.is_empty() && measured.over_time.is_none() {
-        let allowed = "allowed: JSON of fio or bandwidth over time; `harmonia calibrate plan` prints the jobs to run";
+        let allowed =
+            "allowed: JSON of fio or bandwidth over time; `harmonia calibrate plan` prints the jobs to run";
         return Err(RunError::BadInput(BadInput::plain("no file has a measurement", allowed)));
     }
     let held_out = held_out(measured, hold_out).map_err(RunError::BadInput)?;
@@ -73,7 +74,8 @@ fn held_out<'a>(measured: &'a Measured, hold_out: &HoldOut) -> Result<Option<&'a
         HoldOut::Nothing => Ok(None),
         HoldOut::Last => Ok(names().last().filter(|_| measured.experiments.len() > 1)),
         HoldOut::Named(name) => names().find(|known| known == name).map(Some).ok_or_else(|| {
-            let problem = format!("--hold-out {}: no experiment is called so", harmonia_scenario::printable(name, 60));
+            let problem =
+                format!("--hold-out {}: no experiment is called so", harmonia_scenario::printable(name, 60));
             BadInput::plain(problem, &format!("allowed: none, {}", names().collect::<Vec<_>>().join(", ")))
         }),
     }

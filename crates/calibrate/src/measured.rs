@@ -201,8 +201,12 @@ impl Experiment {
         let is_single = |stream: &Stream| stream.depth == 1 && stream.jobs == 1;
         if let [stream] = &self.streams[..] {
             return match stream {
-                Stream { reads: 0.0, is_random: false, rate: None, block, .. } if *block >= 1 << 16 => Kind::Fill,
-                Stream { reads: 1.0, is_random: true, block: 4096, .. } if is_single(stream) => Kind::IdleReads,
+                Stream { reads: 0.0, is_random: false, rate: None, block, .. } if *block >= 1 << 16 => {
+                    Kind::Fill
+                }
+                Stream { reads: 1.0, is_random: true, block: 4096, .. } if is_single(stream) => {
+                    Kind::IdleReads
+                }
                 Stream { reads: 0.0, block: 4096, .. } if is_single(stream) => Kind::IdleWrites,
                 Stream { reads: 0.0, is_random: true, rate: None, block: 4096, .. } => Kind::Uniform,
                 _ => Kind::Other,
@@ -284,7 +288,17 @@ mod tests {
     fn stream(reads: f64, rate: Option<f64>, done: f64) -> Stream {
         let side = Some(Side { rate: done, ..Side::default() });
         let (read, write) = if reads > 0.0 { (side, None) } else { (None, side) };
-        Stream { reads, is_random: true, block: 4096, depth: 8, jobs: 1, rate, is_poisson: false, read, write }
+        Stream {
+            reads,
+            is_random: true,
+            block: 4096,
+            depth: 8,
+            jobs: 1,
+            rate,
+            is_poisson: false,
+            read,
+            write,
+        }
     }
 
     fn kind(streams: &[Stream]) -> Kind {
@@ -301,7 +315,10 @@ mod tests {
         assert_eq!(kind(&[stream(0.0, None, 1.0)]), Kind::Uniform);
         assert_eq!(kind(&[Stream { depth: 1, ..reads.clone() }]), Kind::IdleReads);
         assert_eq!(kind(&[Stream { depth: 1, ..writes.clone() }]), Kind::IdleWrites);
-        assert_eq!(kind(&[Stream { is_random: false, block: 1 << 16, ..stream(0.0, None, 1.0) }]), Kind::Fill);
+        assert_eq!(
+            kind(&[Stream { is_random: false, block: 1 << 16, ..stream(0.0, None, 1.0) }]),
+            Kind::Fill
+        );
         assert_eq!(kind(&[reads]), Kind::Other);
     }
 
@@ -309,7 +326,10 @@ mod tests {
     #[test]
     fn shares_lie_in_bins_and_between_percentiles() {
         let bins = Cdf::of_counts(vec![(60.0, 1), (50.0, 2), (70.0, 1)]);
-        assert_eq!([0.25, 0.5, 0.51, 1.0].map(|share| bins.at(share)), [Some(50.0), Some(50.0), Some(60.0), Some(70.0)]);
+        assert_eq!(
+            [0.25, 0.5, 0.51, 1.0].map(|share| bins.at(share)),
+            [Some(50.0), Some(50.0), Some(60.0), Some(70.0)]
+        );
         let percentiles = Cdf::of_percentiles(vec![(80.0, 0.9), (40.0, 0.1)]);
         assert_eq!(percentiles.at(0.5), Some(60.0));
         assert_eq!((percentiles.at(0.04), percentiles.at(0.99), Cdf::default().at(0.5)), (None, None, None));
@@ -332,7 +352,8 @@ mod tests {
         assert_eq!(over_time.steady(), Some(30.0));
         let level = OverTime { points: over_time.points[..40].to_vec(), ..over_time.clone() };
         assert_eq!((level.cliff(), level.steady()), (None, Some(100.0)));
-        let falls = OverTime { points: (1..100).map(|at| (f64::from(at), 200.0 - f64::from(at))).collect(), ..level };
+        let falls =
+            OverTime { points: (1..100).map(|at| (f64::from(at), 200.0 - f64::from(at))).collect(), ..level };
         assert_eq!(falls.steady(), None);
     }
 }

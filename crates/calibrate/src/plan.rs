@@ -63,21 +63,45 @@ pub fn plan(length: Length) -> String {
             "log_avg_msec=1000",
         ],
     );
-    job("uniform", "How fast are uniform writes?", &["stonewall", "rw=randwrite", "iodepth=64", "numjobs=4", &load]);
+    job(
+        "uniform",
+        "How fast are uniform writes?",
+        &["stonewall", "rw=randwrite", "iodepth=64", "numjobs=4", &load],
+    );
     job(
         "idle-writes",
         "How long does a write take that waits for nothing?",
         &["stonewall", "rw=randwrite", "iodepth=1", "rate_iops=1000", &idle],
     );
-    job("idle-reads", "How long do the types of pages take?", &["stonewall", "rw=randread", "iodepth=1", &idle]);
+    job(
+        "idle-reads",
+        "How long do the types of pages take?",
+        &["stonewall", "rw=randread", "iodepth=1", &idle],
+    );
     let reads = ["rw=randread", "iodepth=64", "rate_iops=5000", load.as_str()];
     let with_wall: Vec<&str> = std::iter::once("stonewall").chain(reads).collect();
     job("beside-reads", "How long does a program run before it is suspended?", &with_wall);
-    job("beside-writes", "They run at the same time.", &["rw=randwrite", "iodepth=64", "rate_iops=10000", &load]);
+    job(
+        "beside-writes",
+        "They run at the same time.",
+        &["rw=randwrite", "iodepth=64", "rate_iops=10000", &load],
+    );
     job("saturated-reads", "How many commands does the drive take at once?", &with_wall);
-    job("saturated-writes", "They run at the same time.", &["rw=randwrite", "iodepth=64", "numjobs=6", &load]);
-    job("held-out-reads", "The last experiment is held out: it is predicted, and nothing is fitted on it.", &with_wall);
-    job("held-out-writes", "They run at the same time.", &["rw=randwrite", "iodepth=64", "rate_iops=20000", &load]);
+    job(
+        "saturated-writes",
+        "They run at the same time.",
+        &["rw=randwrite", "iodepth=64", "numjobs=6", &load],
+    );
+    job(
+        "held-out-reads",
+        "The last experiment is held out: it is predicted, and nothing is fitted on it.",
+        &with_wall,
+    );
+    job(
+        "held-out-writes",
+        "They run at the same time.",
+        &["rw=randwrite", "iodepth=64", "rate_iops=20000", &load],
+    );
     text
 }
 

@@ -86,14 +86,25 @@ impl Key {
 }
 
 impl Check {
-    fn new(experiment: &str, figure: &'static str, measured: f64, simulated: Option<f64>, held_out: bool) -> Check {
+    fn new(
+        experiment: &str,
+        figure: &'static str,
+        measured: f64,
+        simulated: Option<f64>,
+        held_out: bool,
+    ) -> Check {
         let error = simulated.map(|simulated| simulated / measured - 1.0);
         Check { experiment: experiment.to_owned(), figure, measured, simulated, error, held_out }
     }
 }
 
 /// The report of a fit.
-pub(crate) fn of(measured: &Measured, held_out: Option<&str>, fit: &Fit<'_>, checks: Vec<Check>) -> Calibration {
+pub(crate) fn of(
+    measured: &Measured,
+    held_out: Option<&str>,
+    fit: &Fit<'_>,
+    checks: Vec<Check>,
+) -> Calibration {
     let name = measured.sheet.name.as_deref().unwrap_or("a drive");
     let keys = fit.drive.keys().into_iter().map(|(key, value)| {
         let found = fit.found.iter().find(|found| found.key == key);
@@ -113,9 +124,13 @@ pub(crate) fn of(measured: &Measured, held_out: Option<&str>, fit: &Fit<'_>, che
 /// Of keys that no stage looks for.
 fn otherwise(key: &str, measured: &Measured) -> Known {
     match key {
-        "link.bandwidth" if measured.sheet.sequential_read.is_some() => Known::Given("drive.sequential_read".to_owned()),
+        "link.bandwidth" if measured.sheet.sequential_read.is_some() => {
+            Known::Given("drive.sequential_read".to_owned())
+        }
         "link.bandwidth" => Known::NotIdentified("needs drive.sequential_read".to_owned()),
-        "gc.trigger" | "gc.last_program" => Known::NotIdentified("as in the presets of measured drives".to_owned()),
+        "gc.trigger" | "gc.last_program" => {
+            Known::NotIdentified("as in the presets of measured drives".to_owned())
+        }
         _ => Known::NotIdentified("see geometry.channels".to_owned()),
     }
 }
@@ -129,7 +144,8 @@ pub(crate) fn checks(
 ) -> Result<Vec<Check>, RunError> {
     let synthetic = synthetic_uniform();
     let uniform = measured.experiments.iter().find(|one| one.kind() == Kind::Uniform).unwrap_or(&synthetic);
-    let has_rates = measured.sheet.uniform.is_some() || measured.over_time.as_ref().is_some_and(|one| one.steady().is_some());
+    let has_rates = measured.sheet.uniform.is_some()
+        || measured.over_time.as_ref().is_some_and(|one| one.steady().is_some());
     let mut loads: Vec<&Experiment> = measured.experiments.iter().collect();
     if has_rates && std::ptr::eq(uniform, &synthetic) {
         loads.push(uniform);
@@ -150,7 +166,9 @@ pub(crate) fn checks(
             let simulated = simulated.as_ref().and_then(|shown| shown.amplification);
             checks.push(Check::new("counters", "write amplification", measured, simulated, false));
         }
-        if let Some((name, rate)) = measured.over_time.as_ref().and_then(|one| Some((&one.name, one.steady()?))) {
+        if let Some((name, rate)) =
+            measured.over_time.as_ref().and_then(|one| Some((&one.name, one.steady()?)))
+        {
             let simulated = simulated.as_ref().map(|shown| shown.written / 1e6);
             checks.push(Check::new(name, "written in the end, MB/s", rate / 1e6, simulated, false));
         }

@@ -21,8 +21,8 @@ const WARMED_UP: f64 = 0.3;
 const MEASURED: f64 = 0.2;
 /// Of the capacity: what a fill writes. The rest stays free.
 const FILLED: f64 = 0.8;
-/// Reads that are measured, so that p99 is that of some hundred.
-const READS: f64 = 20_000.0;
+/// Reads that are measured, so that a hundred lie beyond p99.
+const READS: f64 = 10_000.0;
 /// Requests that are measured of a drive that is otherwise idle.
 const IDLE: u64 = 6_000;
 /// A stream without a rate has more requests due in a second than any drive takes.
@@ -50,7 +50,8 @@ impl Shown {
             [0.5, 0.99].map(|share| side.as_ref().and_then(|side| side.latency.at(share)))
         };
         let probe = experiment.probe().map(|at| &experiment.streams[at].read);
-        let writer = experiment.streams.iter().find(|stream| stream.writes_only()).map(|stream| &stream.write);
+        let writer =
+            experiment.streams.iter().find(|stream| stream.writes_only()).map(|stream| &stream.write);
         Shown {
             written: experiment.written(),
             read: probe.map_or([None; 2], latency),
@@ -64,13 +65,18 @@ impl Shown {
 ///
 /// # Errors
 /// If it is cancelled, or a defect shows.
-pub fn shown(runs: &[(&Drive, &Experiment)], options: &RunOptions<'_>) -> Result<Vec<Option<Shown>>, RunError> {
+pub fn shown(
+    runs: &[(&Drive, &Experiment)],
+    options: &RunOptions<'_>,
+) -> Result<Vec<Option<Shown>>, RunError> {
     let mut variants = Vec::new();
     for (drive, experiment) in runs {
         let scenario = scenario(drive, experiment).map_err(RunError::BadInput)?;
         variants.push(Variant { label: experiment.name.clone(), scenario });
     }
-    let keep = |report: &Report| -> Vec<Shown> { runs.iter().map(|(_, experiment)| of_report(experiment, report)).collect() };
+    let keep = |report: &Report| -> Vec<Shown> {
+        runs.iter().map(|(_, experiment)| of_report(experiment, report)).collect()
+    };
     let all = outcomes(&variants, options, &keep)?;
     let shown = |(at, outcome): (usize, Outcome<Vec<Shown>>)| match outcome {
         Outcome::Measured(mut shown) => Some(shown.swap_remove(at)),
@@ -109,16 +115,18 @@ fn workload(experiment: &Experiment, bytes: f64) -> String {
         return format!(
             "[workload]\nrequests = {requests}\nwarmup = {warmup}\narrival = {{ process = \"closed\", queue_depth = {} }}\n{}",
             u64::from(stream.depth) * u64::from(stream.jobs),
-            of_stream(stream)
+            of_stream(stream, false)
         );
     }
     // Beyond saturation fewer writes are done than are due, and the time until they are is a warm-up no less.
     let writes = experiment.written().max(1.0);
-    let reads = experiment.probe().and_then(|at| experiment.streams[at].read.as_ref()).map_or(0.0, |side| side.rate);
+    let reads =
+        experiment.probe().and_then(|at| experiment.streams[at].read.as_ref()).map_or(0.0, |side| side.rate);
     let warmup = (bytes * WARMED_UP / writes).min(MOST_S / 2.0);
     let measured = if reads > 0.0 { READS / reads } else { bytes * MEASURED / writes };
     let measured = measured.clamp(0.5, MOST_S / 2.0);
-    let mut text = format!("[workload]\nwarmup = \"{warmup:.3}s\"\nduration = \"{:.3}s\"\n", warmup + measured);
+    let mut text =
+        format!("[workload]\nwarmup = \"{warmup:.3}s\"\nduration = \"{:.3}s\"\n", warmup + measured);
     for (at, stream) in experiment.streams.iter().enumerate() {
         let process = if stream.is_poisson || stream.rate.is_none() { "poisson" } else { "fixed" };
         let rate = stream.rate.unwrap_or(MANY);
@@ -127,19 +135,19 @@ fn workload(experiment: &Experiment, bytes: f64) -> String {
             "[workload.stream.s{at}]\narrival = {{ process = \"{process}\", rate = {rate:.3} }}\njobs = {}\noutstanding = {}\n{}",
             stream.jobs,
             stream.depth,
-            of_stream(stream)
+            of_stream(stream, true)
         );
     }
     text
 }
 
-fn of_stream(stream: &Stream) -> String {
-    let address = match stream.is_random {
-        true => "{ pattern = \"uniform\", start = 0.0, footprint = 1.0 }",
-        false => "{ pattern = \"sequential\", start = 0.0, footprint = 1.0 }",
-    };
+/// What its requests are. Streams of one load say where they begin: all of them address the whole drive.
+fn of_stream(stream: &Stream, is_one_of_many: bool) -> String {
+    let pattern = if stream.is_random { "uniform" } else { "sequential" };
+    let start = if is_one_of_many { "start = 0.0, " } else { "" };
     format!(
-        "read_fraction = {:?}\nsize = {{ distribution = \"fixed\", mean = \"{}B\" }}\naddress = {address}\n",
+        "read_fraction = {:?}\nsize = {{ distribution = \"fixed\", mean = \"{}B\" }}\n\
+         address = {{ pattern = \"{pattern}\", {start}footprint = 1.0 }}\n",
         stream.reads, stream.block
     )
 }
@@ -151,7 +159,10 @@ fn of_report(experiment: &Experiment, report: &Report) -> Shown {
     let writer = experiment.streams.iter().position(Stream::writes_only);
     let (read, write) = match host.streams.is_empty() {
         true => (Some(&host.response_ns.read), Some(&host.response_ns.write)),
-        false => (stream(experiment.probe()).map(|stream| &stream.read), stream(writer).map(|stream| &stream.write)),
+        false => (
+            stream(experiment.probe()).map(|stream| &stream.read),
+            stream(writer).map(|stream| &stream.write),
+        ),
     };
     let array = &report.array;
     Shown {

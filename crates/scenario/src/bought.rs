@@ -145,7 +145,10 @@ impl Drive {
                 let near = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
                 let known = device::names().collect::<Vec<_>>().join(", ");
                 let problem = format!("--drive {}: there is no such drive", printable(name, 60));
-                Err(BadInput::plain(problem, &format!("{near}one of {known}; see `harmonia presets`; or a device file")))
+                Err(BadInput::plain(
+                    problem,
+                    &format!("{near}one of {known}; see `harmonia presets`; or a device file"),
+                ))
             }
             Err(error) => Err(unreadable(name, &error.to_string())),
         }
@@ -161,18 +164,29 @@ impl Drive {
         }
         let mut said: toml::Table = toml::from_str(&text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            BadInput::at(&printable(name, 300), &text, span, "", error.message(), "allowed: a device file, TOML with [ssd]")
+            BadInput::at(
+                &printable(name, 300),
+                &text,
+                span,
+                "",
+                error.message(),
+                "allowed: a device file, TOML with [ssd]",
+            )
         })?;
         if let Some(other) = said.keys().find(|key| *key != "ssd") {
             let problem = format!("--drive {}: has `{}`", printable(name, 60), printable(other, 60));
-            return Err(BadInput::plain(problem, "allowed: [ssd] and nothing else; a scenario is named without --drive"));
+            return Err(BadInput::plain(
+                problem,
+                "allowed: [ssd] and nothing else; a scenario is named without --drive",
+            ));
         }
         let Some(toml::Value::Table(table)) = said.remove("ssd") else {
             let problem = format!("--drive {}: has no [ssd]", printable(name, 60));
             return Err(BadInput::plain(problem, "allowed: a device file, TOML with [ssd]"));
         };
         // Behind its lines, so that theirs stay.
-        let whole = format!("{text}\n[workload]\npreset = \"hpc-w\"\nsize.mean = \"4KiB\"\n[array]\ndevices = 1\n");
+        let whole =
+            format!("{text}\n[workload]\npreset = \"hpc-w\"\nsize.mean = \"4KiB\"\n[array]\ndevices = 1\n");
         let mut scenario = Scenario::parse(&whole, name, &[], None)?;
         Ok(Drive { config: scenario.array.members.swap_remove(0).ssd, table })
     }

@@ -33,7 +33,8 @@ pub(super) fn read(file: &str, text: &str) -> Result<Vec<Experiment>, BadInput> 
             return Err(at.below("error").bad("says that the job failed", "0: measure it again"));
         }
         let stream = stream(&at, job, &options)?;
-        let is_next = own.contains_key("stonewall") || own.contains_key("wait_for_previous") || groups.is_empty();
+        let is_next =
+            own.contains_key("stonewall") || own.contains_key("wait_for_previous") || groups.is_empty();
         let is_same = groups.last().and_then(|group| group.last()).is_some_and(|(before, _)| *before == name);
         if is_next && !is_same {
             groups.push(Vec::new());
@@ -107,7 +108,8 @@ impl Options<'_> {
 
     fn block(&self) -> Result<u64, BadInput> {
         let text = self.get("bs").or_else(|| self.get("blocksize"));
-        let bytes = text.map_or(Some(4096), size).filter(|bytes| bytes % 512 == 0 && (512..=1 << 30).contains(bytes));
+        let bytes =
+            text.map_or(Some(4096), size).filter(|bytes| bytes % 512 == 0 && (512..=1 << 30).contains(bytes));
         bytes.ok_or_else(|| self.bad("bs", "one size such as 4k, a multiple of 512 bytes up to 1g"))
     }
 
@@ -167,7 +169,12 @@ fn stream(at: &At<'_>, job: &Value, options: &Options<'_>) -> Result<Stream, Bad
     };
     let jobs = options.count("numjobs")?;
     // Without group_reporting fio has one entry for each job.
-    let jobs = if options.own.contains_key("group_reporting") || options.global.contains_key("group_reporting") { jobs } else { 1 };
+    let jobs =
+        if options.own.contains_key("group_reporting") || options.global.contains_key("group_reporting") {
+            jobs
+        } else {
+            1
+        };
     let side = |is_there: bool, name| is_there.then(|| side(&at.below(name), job.get(name))).transpose();
     Ok(Stream {
         reads,
@@ -200,12 +207,16 @@ fn side(at: &At<'_>, side: Option<&Value>) -> Result<Side, BadInput> {
 fn cdf(latency: &Value) -> Cdf {
     let table = |name: &str| latency.get(name).and_then(Value::as_object);
     if let Some(bins) = table("bins") {
-        let counts = bins.iter().filter_map(|(ns, count)| Some((ns.parse::<f64>().ok()? / 1e3, count.as_u64()?)));
+        let counts =
+            bins.iter().filter_map(|(ns, count)| Some((ns.parse::<f64>().ok()? / 1e3, count.as_u64()?)));
         return Cdf::of_counts(counts.filter(|(us, count)| us.is_finite() && *count > 0).collect());
     }
     let percentiles = table("percentile").into_iter().flatten();
-    let point = |(percent, ns): (&String, &Value)| Some((ns.as_f64()? / 1e3, percent.parse::<f64>().ok()? / 100.0));
-    Cdf::of_percentiles(percentiles.filter_map(point).filter(|(us, share)| us.is_finite() && share.is_finite()).collect())
+    let point =
+        |(percent, ns): (&String, &Value)| Some((ns.as_f64()? / 1e3, percent.parse::<f64>().ok()? / 100.0));
+    Cdf::of_percentiles(
+        percentiles.filter_map(point).filter(|(us, share)| us.is_finite() && share.is_finite()).collect(),
+    )
 }
 
 /// Takes in another job of the same name. Percentiles of two jobs are not those of both, so only bins are kept.
@@ -230,7 +241,10 @@ mod tests {
         "write": {"iops": 500.5, "clat_ns": {"bins": {"8000": 3, "9000": 1}}}}"#;
 
     fn file(jobs: &[&str]) -> String {
-        format!("{{\"fio version\": \"fio-3.36\", \"global options\": {{\"direct\": \"1\"}}, \"jobs\": [{}]}}", jobs.join(","))
+        format!(
+            "{{\"fio version\": \"fio-3.36\", \"global options\": {{\"direct\": \"1\"}}, \"jobs\": [{}]}}",
+            jobs.join(",")
+        )
     }
 
     fn refused(text: &str) -> String {
@@ -247,7 +261,10 @@ mod tests {
         assert_eq!(names, ["w", "r+b"]);
         let writer = &experiments[0].streams[0];
         let write = writer.write.as_ref().expect("writes");
-        assert_eq!((writer.jobs, writer.depth, write.rate, write.latency.at(0.5)), (2, 64, 1_001.0, Some(8.0)));
+        assert_eq!(
+            (writer.jobs, writer.depth, write.rate, write.latency.at(0.5)),
+            (2, 64, 1_001.0, Some(8.0))
+        );
         assert_eq!(experiments[0].kind(), Kind::Uniform);
         let probe = experiments[1].streams[0].read.as_ref().expect("reads");
         assert_eq!((probe.latency.at(0.5), probe.latency.at(0.99)), (Some(61.0), Some(240.0)));
@@ -256,7 +273,10 @@ mod tests {
 
     #[test]
     fn sizes_are_powers_of_two() {
-        assert_eq!(["4k", "512", "1M", "128KiB", "x", "4q"].map(size), [Some(4096), Some(512), Some(1 << 20), Some(1 << 17), None, None]);
+        assert_eq!(
+            ["4k", "512", "1M", "128KiB", "x", "4q"].map(size),
+            [Some(4096), Some(512), Some(1 << 20), Some(1 << 17), None, None]
+        );
     }
 
     #[test]

@@ -72,13 +72,16 @@ fn recognised(text: &str) -> Is {
     match first {
         _ if first.starts_with('{') => Is::Fio,
         _ if cells().count() > 1 && cells().all(|cell| cell.parse::<f64>().is_ok()) => Is::Log,
-        _ if cells().count() > 1 && !first.contains('=') && first.to_ascii_lowercase().contains("time") => Is::Csv,
+        _ if cells().count() > 1 && !first.contains('=') && first.to_ascii_lowercase().contains("time") => {
+            Is::Csv
+        }
         _ => Is::Sheet,
     }
 }
 
 fn text_of(path: &Path, name: &str) -> Result<String, BadInput> {
-    let allowed = "allowed: JSON of fio, a bandwidth log of fio, CSV of bandwidth over time, or TOML of a data sheet";
+    let allowed =
+        "allowed: JSON of fio, a bandwidth log of fio, CSV of bandwidth over time, or TOML of a data sheet";
     let cannot = |why: String| BadInput::plain(format!("{name}: {why}"), allowed);
     let mut bytes = Vec::new();
     let file = files::open_named(path).map_err(|error| cannot(format!("cannot be read: {error}")))?;

@@ -12,7 +12,8 @@ const LEAST: usize = 40;
 
 /// A log of fio.
 pub(super) fn log(file: &str, text: &str) -> Result<OverTime, BadInput> {
-    let other = ["_iops", "_lat", "_clat", "_slat"].into_iter().find(|kind| file.contains(&format!("{kind}.")));
+    let other =
+        ["_iops", "_lat", "_clat", "_slat"].into_iter().find(|kind| file.contains(&format!("{kind}.")));
     if let Some(kind) = other {
         let problem = format!("{file}: a log called {kind} has no bandwidth");
         return Err(BadInput::plain(problem, "allowed: the log that write_bw_log writes, NAME_bw.1.log"));
@@ -63,7 +64,12 @@ fn checked(file: &str, points: Vec<(usize, (f64, f64))>) -> Result<OverTime, Bad
         let is_right = time.is_finite() && time > before && rate.is_finite() && rate >= 0.0;
         if !is_right {
             let row = format!("{time} s, {rate} bytes/s");
-            return Err(bad(file, line, &row, "times that grow, and rates of 0 or more; one job writes the log"));
+            return Err(bad(
+                file,
+                line,
+                &row,
+                "times that grow, and rates of 0 or more; one job writes the log",
+            ));
         }
         before = time;
     }
@@ -75,7 +81,10 @@ fn checked(file: &str, points: Vec<(usize, (f64, f64))>) -> Result<OverTime, Bad
 }
 
 fn bad(file: &str, line: usize, row: &str, allowed: &str) -> BadInput {
-    BadInput::plain(format!("{file}:{line}: `{}` cannot be read", printable(row, 60)), &format!("allowed: {allowed}"))
+    BadInput::plain(
+        format!("{file}:{line}: `{}` cannot be read", printable(row, 60)),
+        &format!("allowed: {allowed}"),
+    )
 }
 
 #[cfg(test)]
@@ -88,7 +97,8 @@ mod tests {
 
     #[test]
     fn a_log_and_csv_say_the_same() {
-        let logged = log("x_bw.1.log", &lines(|at| format!("{}, {}, 1, 4096, 0", at * 1_000, at * 1_000))).expect("read");
+        let logged = log("x_bw.1.log", &lines(|at| format!("{}, {}, 1, 4096, 0", at * 1_000, at * 1_000)))
+            .expect("read");
         let table = "time_s,what,iops\n".to_owned() + &lines(|at| format!("{at},x,{}", at * 250));
         let table = csv("x.csv", &table).expect("read");
         assert_eq!(logged.points, table.points);

@@ -80,13 +80,23 @@ pub(super) fn read(file: &str, text: &str) -> Result<Sheet, BadInput> {
     let bytes = |key: &str, value: &Spanned<String>, least: u64| {
         let found = parse_bytes(value.get_ref()).ok().filter(|bytes| *bytes >= least);
         found.ok_or_else(|| {
-            at(key, value.span(), format!("cannot be \"{}\"", value.get_ref()), "a size such as \"960GB\", of 1GB or more")
+            at(
+                key,
+                value.span(),
+                format!("cannot be \"{}\"", value.get_ref()),
+                "a size such as \"960GB\", of 1GB or more",
+            )
         })
     };
     let rate = |key: &str, value: &Spanned<String>| {
         let found = parse_bandwidth(value.get_ref()).ok().filter(|rate| (1_000_000..1 << 40).contains(rate));
         found.ok_or_else(|| {
-            at(key, value.span(), format!("cannot be \"{}\"", value.get_ref()), "a rate such as \"1500MB/s\", of 1MB/s or more")
+            at(
+                key,
+                value.span(),
+                format!("cannot be \"{}\"", value.get_ref()),
+                "a rate such as \"1500MB/s\", of 1MB/s or more",
+            )
         })
     };
     let ratio = |name: &str, counter: &Counter, least: f64| {
@@ -107,16 +117,26 @@ pub(super) fn read(file: &str, text: &str) -> Result<Sheet, BadInput> {
     let before = said.over_time.written_before;
     if let Some(value) = before.as_ref().filter(|value| !(0.0..=1.0).contains(value.get_ref())) {
         let key = "over_time.written_before";
-        return Err(at(key, value.span(), format!("cannot be {}", value.get_ref()), "capacities of the drive, 0 to 1"));
+        return Err(at(
+            key,
+            value.span(),
+            format!("cannot be {}", value.get_ref()),
+            "capacities of the drive, 0 to 1",
+        ));
     }
-    let sequential = said.counters.sequential.map(|counter| ratio("sequential", &counter, 0.9)).transpose()?;
+    let sequential =
+        said.counters.sequential.map(|counter| ratio("sequential", &counter, 0.9)).transpose()?;
     Ok(Sheet {
         name,
         capacity: capacity.map(|value| bytes("drive.capacity", &value, 1_000_000_000)).transpose()?,
         sequential_write: sequential_write.map(|value| rate("drive.sequential_write", &value)).transpose()?,
         sequential_read: sequential_read.map(|value| rate("drive.sequential_read", &value)).transpose()?,
         written_before: before.map_or(0.0, |value| *value.get_ref()),
-        uniform: said.counters.uniform.map(|counter| ratio("uniform", &counter, sequential.unwrap_or(1.0) * 1.02)).transpose()?,
+        uniform: said
+            .counters
+            .uniform
+            .map(|counter| ratio("uniform", &counter, sequential.unwrap_or(1.0) * 1.02))
+            .transpose()?,
         sequential,
     })
 }
@@ -133,7 +153,10 @@ mod tests {
              [over_time]\nwritten_before = 1.0\n",
         );
         let sheet = sheet.expect("read");
-        assert_eq!((sheet.capacity, sheet.sequential_write, sheet.sequential_read), (Some(960_000_000_000), Some(1_500_000_000), None));
+        assert_eq!(
+            (sheet.capacity, sheet.sequential_write, sheet.sequential_read),
+            (Some(960_000_000_000), Some(1_500_000_000), None)
+        );
         assert_eq!((sheet.uniform, sheet.sequential, sheet.written_before), (Some(3.5), None, 1.0));
     }
 

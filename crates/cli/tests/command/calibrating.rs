@@ -37,7 +37,10 @@ fn what_cannot_be_used_is_told_and_nothing_is_written() {
     refused(&["calibrate", &reads, &typo, "--out", out_text], &["typo.toml:2", "unknown field `capacty`"]);
     refused(&["calibrate", &broken, "--out", out_text], &["broken.json:1", "is not the JSON of fio"]);
     refused(&["calibrate", &sheet, &sheet], &["sheet.toml: a data sheet was given before"]);
-    refused(&["calibrate", &reads, "--hold-out", "beside", "--out", out_text], &["--hold-out beside", "allowed: none, idle"]);
+    refused(
+        &["calibrate", &reads, "--hold-out", "beside", "--out", out_text],
+        &["--hold-out beside", "allowed: none, idle"],
+    );
     refused(&["calibrate", "nowhere.json"], &["nowhere.json: cannot be read"]);
     assert!(!out.exists(), "nothing is written");
 }
@@ -52,16 +55,24 @@ fn a_device_file_says_how_each_figure_is_known() {
     let out_text = out.to_str().expect("UTF-8");
     let (status, table, stderr) = outcome(&mut harmonia(&["calibrate", &reads, &sheet, "--out", out_text]));
     assert_eq!(status, Some(0), "{stderr}");
-    for says in ["mine: figures of modern-tlc-1t", "identified by idle, in sum with link.latency", "not identified: default"] {
+    for says in [
+        "mine: figures of modern-tlc-1t",
+        "identified by idle, in sum with link.latency",
+        "not identified: default",
+    ] {
         assert!(table.contains(says), "{says}: {table}");
     }
     let file = std::fs::read_to_string(&out).expect("written");
     // 60 us less 8 of the link, 2.56 of the bus and 0.63 for 4 KiB over the link.
     assert!(file.contains("timing.read = [\"48.81us\", \"51.81us\", \"60.81us\"]"), "{file}");
     let (_, json, _) = outcome(&mut harmonia(&["calibrate", &reads, &sheet, "--json"]));
-    assert!(json.contains("\"schema\": \"harmonia-calibration/1\"") && json.contains("\"known\": \"identified\""), "{json}");
+    assert!(
+        json.contains("\"schema\": \"harmonia-calibration/1\"") && json.contains("\"known\": \"identified\""),
+        "{json}"
+    );
     refused(&["calibrate", &reads, "--out", out_text], &["exists; --force replaces it"]);
-    let array = ["check", "--drive", out_text, "--count", "4", "--level", "raid5", "--set", "workload.preset=hpc-w"];
+    let array =
+        ["check", "--drive", out_text, "--count", "4", "--level", "raid5", "--set", "workload.preset=hpc-w"];
     let (status, scenario, stderr) = outcome(&mut harmonia(&array));
     assert_eq!(status, Some(0), "{stderr}");
     assert!(scenario.contains("4 x drive.toml, raid5"), "{scenario}");
