@@ -58,6 +58,8 @@ SCHEMES = [
     ("bought", "a tenth left empty", "local", ["precondition.fill=0.9", "workload.address.footprint=0.9"]),
     ("bought", "RAID-10", "local", ["array.level=raid10"]),
 ]
+# Windows put collection off as long as there is room. These runs begin when the room is used up.
+SETTLED = [(rung, f"{name}, settled", policy, keys) for rung, name, policy, keys in SCHEMES if rung in ("window", "busy")]
 BASE = ("", "local", "local", [])
 BOUND = ("-", "ideal", "ideal", [])
 PERCENTILES = ["p50", "p99", "p999"]
@@ -66,19 +68,21 @@ PERCENTILES = ["p50", "p99", "p999"]
 class Load:
     """A built-in load or a trace, at any rate."""
 
-    def __init__(self, title, scenario, keys, requests, warmup, rates=RATES, compared=(0.5,)):
+    def __init__(self, title, scenario, keys, requests, warmup, rates=RATES, compared=None, settle=0):
         self.title, self.scenario, self.keys = title, scenario, keys
         self.requests, self.warmup = requests, warmup
-        # Shares of what the array serves, and those of them at which all schemes are compared.
-        self.rates, self.compared = rates, compared
+        # Shares of what the array serves, and those at which all schemes are compared, with the drives.
+        self.rates, self.compared = rates, compared or {}
+        # Further requests of the warm-up until the room between the thresholds is used up; 0: not tried.
+        self.settle = settle
 
     def counted(self, more=0):
         """Requests and warm-up, of which the former count the latter too."""
         return [f"workload.requests={self.requests + more}", f"workload.warmup={self.warmup + more}"]
 
-    def at(self, rate):
-        """Scenario and keys for so many requests a second."""
-        return [self.scenario], [*self.keys, *self.counted(), f"workload.arrival.rate={rate:.6g}"]
+    def at(self, rate, more=0):
+        """Scenario and keys for so many requests a second, of which so many more warm up."""
+        return [self.scenario], [*self.keys, *self.counted(more), f"workload.arrival.rate={rate:.6g}"]
 
     def full(self):
         """The same without a pause. Free blocks settle for longer."""
@@ -90,12 +94,12 @@ class Trace(Load):
     """A trace of somebody's own. Its rate is changed by playing it faster."""
 
     def __init__(self, path, time_scale):
-        super().__init__(f"the trace {pathlib.Path(path).stem}", "hpc-w", [], 180000, 120000)
+        super().__init__(f"the trace {pathlib.Path(path).stem}", "hpc-w", [], 180000, 120000, compared=ALL)
         self.path, self.time_scale, self.own_rate = path, time_scale, None
 
-    def at(self, rate):
+    def at(self, rate, more=0):
         scale = self.time_scale * (self.own_rate / rate if self.own_rate else 1.0)
-        return [self.scenario, "--trace", self.path], [*self.counted(), f"workload.time_scale={scale:.6g}"]
+        return [self.scenario, "--trace", self.path], [*self.counted(more), f"workload.time_scale={scale:.6g}"]
 
     def full(self):
         keys = [*self.counted(), "workload.time_scale=1e-6"]
@@ -104,9 +108,11 @@ class Trace(Load):
 
 # Half of all requests read. The large ones are as large as those of the HPC loads.
 HALF = "workload.read_fraction=0.5"
+# At the knee schemes are tried on the drives that keep up there.
+ALL = {0.5: list(DRIVES), KNEE: ["steady"]}
 LOADS = [
-    Load("4 KiB", "hpc-w", ["workload.size.mean=4KiB", HALF], 180000, 120000, compared=(0.5, KNEE)),
-    Load("511 KB", "hpc-w", [HALF], 5000, 2500, rates=[0.5, KNEE]),
+    Load("4 KiB", "hpc-w", ["workload.size.mean=4KiB", HALF], 180000, 120000, compared=ALL, settle=620000),
+    Load("511 KB", "hpc-w", [HALF], 5000, 2500, rates=[0.5]),
 ]
 
 
@@ -150,7 +156,7 @@ class Measuring:
         full = self.store.cells.get(key(load, level, drive, "served"))
         if name in self.store.cells or not full:
             return None
-        scenario, own = load.at(full * share)
+        scenario, own = load.at(full * share, load.settle if scheme in SETTLED else 0)
         done = self.runs(scenario, [*own, f"array.level={level}", *DRIVES[drive], *keys], policy, self.seeds)
         return name, done and [figures(run) for run in done]
 
@@ -178,9 +184,11 @@ def cells(load):
         for share in load.rates:
             yield level, drive, share, BASE
             yield level, drive, share, BOUND
-            for scheme in SCHEMES if share in load.compared else []:
+            for scheme in SCHEMES if drive in load.compared.get(share, []) else []:
                 if f"array.level={level}" not in scheme[3]:
                     yield level, drive, share, scheme
+            if load.settle and level != "raid6" and share == 0.5:
+                yield from ((level, drive, share, scheme) for scheme in SETTLED)
 
 
 def measure(measuring, loads):
@@ -191,8 +199,7 @@ def measure(measuring, loads):
             load.own_rate = done and served(done[0])
     measuring.all([(measuring.saturation, load, *array) for load in loads for array in arrays()])
     every = [(measuring.cell, load, *cell) for load in loads for cell in cells(load)]
-    # Schemes at the knee last: whoever stops early has all rates below it.
-    measuring.all(sorted(every, key=lambda task: task[4] == KNEE and task[5] in SCHEMES))
+    measuring.all(every)
 
 
 # What is made of it.
@@ -211,8 +218,8 @@ def change(runs, base, kind, place):
 
 
 def is_told(found):
-    """Whether the interval leaves no doubt which of both is larger."""
-    return found is not None and (found[1] > 0 or found[2] < 0)
+    """Whether the interval leaves no doubt which of both is larger, by a percent at least."""
+    return found is not None and abs(found[0]) >= 0.01 and (found[1] > 0 or found[2] < 0)
 
 
 def percent(found):
@@ -260,8 +267,14 @@ def cost_table(store, load):
                     continue
                 row = [cost(base, bound, *of) for of in shown]
                 n_g = statistics.fmean(run["n_g"] for run in base)
-                rows.append(f"| {drive} | {spelled(level)} | {share:.0%} | {' | '.join(row)} | {n_g:.1f} |")
+                rows.append(f"| {drive} | {spelled(level)} | {offered(share, base, bound)} | {' | '.join(row)} | {n_g:.1f} |")
     return rows if len(rows) > 2 else []
+
+
+def offered(share, base, bound):
+    """The share, and how much of it is served where that is less. Without collection arrays keep up."""
+    kept_up = statistics.fmean(run["served"] / other["served"] for run, other in zip(base, bound))
+    return f"{share:.0%}" if kept_up > 0.97 else f"{share:.0%}, {kept_up:.0%} of it served"
 
 
 def measured(store, load, figures):
@@ -281,42 +294,20 @@ def cost(base, bound, kind, place):
 def scheme_table(store, load, share):
     """Each scheme against `local`."""
     shown = measured(store, load, [("read", 1), ("read", 2), ("write", 1), ("written", 0)])
-    columns = [f"{drive}: {title(*of)}" for drive in DRIVES for of in shown]
+    drives = load.compared[share]
+    columns = [f"{drive}: {title(*of)}" for drive in drives for of in shown]
     rows = [f"| level | drives offer | scheme | {' | '.join(columns)} |", "|---|---|---|" + "--:|" * len(columns)]
     for level in LEVELS:
-        for rung, scheme, *_ in [*SCHEMES, BOUND]:
+        for rung, scheme, *_ in [*SCHEMES, *SETTLED, BOUND]:
             row = []
-            for drive in DRIVES:
+            for drive in drives:
                 runs, base = (store.get(key(load, level, drive, share, of)) for of in (scheme, BASE[1]))
                 row += [percent(change(runs, base, *of)) for of in shown if (scheme, of[0]) != (BOUND[1], "written")]
                 # How much is collected says nothing where it takes no time.
                 row += ["-"] * (scheme == BOUND[1])
-            if set(row) != {"-"}:
+            if set(row) - {"-"}:
                 rows.append(f"| {spelled(level)} | {rung.strip('-')} | {scheme} | {' | '.join(row)} |")
     return rows if len(rows) > 2 else []
-
-
-def counts(store, loads):
-    """How often a scheme changes a percentile beyond chance, over all arrays, loads and rates."""
-    rows = [
-        "| drives offer | scheme | read p99: better, worse, not told | read p99.9 | write p99 |",
-        "|---|---|--:|--:|--:|",
-    ]
-    for rung, scheme, *_ in [*SCHEMES, BOUND]:
-        row = []
-        for of in [("read", 1), ("read", 2), ("write", 1)]:
-            found = [
-                change(store.get(key(load, *where, scheme)), store.get(key(load, *where, BASE[1])), *of)
-                for load in loads
-                for *where, (_, called, *_) in cells(load)
-                if called == scheme
-            ]
-            found = [one for one in found if one]
-            better = sum(is_told(one) and one[0] < 0 for one in found)
-            worse = sum(is_told(one) and one[0] > 0 for one in found)
-            row.append(f"{better}, {worse}, {len(found) - better - worse}")
-        rows.append(f"| {rung.strip('-')} | {scheme} | {' | '.join(row)} |")
-    return rows
 
 
 def saturations(store, loads):
@@ -331,7 +322,7 @@ def saturations(store, loads):
 
 def parts(store, loads):
     """Every table by the name that the page has for it."""
-    made = {"saturation": saturations(store, loads), "counts": counts(store, loads)}
+    made = {"saturation": saturations(store, loads)}
     for load in loads:
         made[f"cost, {load.title}"] = cost_table(store, load)
         for share in load.compared:

@@ -72,5 +72,5 @@ def test_no_change_is_shown_where_requests_or_seeds_are_too_few(behind: Any) -> 
 
 
 def test_only_what_stands_between_the_marks_is_made(behind: Any) -> None:
-    page = "by hand\n<!-- made: behind, counts -->\nold\n<!-- end -->\nby hand\n"
-    assert behind.filled(page, {"counts": "new\n"}) == page.replace("old", "new")
+    page = "by hand\n<!-- made: behind, rates -->\nold\n<!-- end -->\nby hand\n"
+    assert behind.filled(page, {"rates": "new\n"}) == page.replace("old", "new")
