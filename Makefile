@@ -25,7 +25,7 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept redundancy ladder relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept redundancy ladder behind relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
 	judgement judgement-long coverage demonstration command fuzz-one
 
@@ -55,6 +55,7 @@ help:
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
+	@echo 'make behind  collection and coordination behind the write caches of six named drives; writes the tables of docs/behind-the-cache.md (TRACE=FILE TIME_SCALE=S adds a trace of yours; a quarter of an hour)'
 	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in the last section of docs/ladder.md (TRACE1, SCALE1 and so on add traces; about forty minutes)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json.zst'
@@ -343,6 +344,15 @@ ladder: prerequisites
 	python3 experiments/ladder.py $(TARGET)/release/harmonia $(TARGET)/ladder \
 		$(if $(TRACE1),'$(TRACE1):$(or $(SCALE1),1)') $(if $(TRACE2),'$(TRACE2):$(or $(SCALE2),1)') > $(TARGET)/ladder/ladder.md
 	@cat $(TARGET)/ladder/ladder.md
+
+# Named drives behind parity and copies: the tables of docs/behind-the-cache.md. Goes on where it was stopped; delete the folder after
+# changing the simulator. With TRACE=FILE there are tables of that trace besides, in target/behind/behind.md only.
+behind: prerequisites
+	cargo build --release --locked -p harmonia-cli
+	@mkdir -p $(TARGET)/behind
+	python3 experiments/behind.py $(TARGET)/release/harmonia $(TARGET)/behind --keep \
+		$(if $(TRACE),'$(TRACE):$(or $(TIME_SCALE),1)') > $(TARGET)/behind/behind.md
+	@cat $(TARGET)/behind/behind.md
 
 relocation: prerequisites
 	cargo build --release --locked -p harmonia-cli
