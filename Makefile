@@ -25,7 +25,7 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept redundancy ladder behind relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept predictions redundancy ladder behind relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
 	judgement judgement-long coverage demonstration command fuzz-one
 
@@ -51,6 +51,7 @@ help:
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make site    a site of the documentation with a search, below target/site'
 	@echo 'make drives     hold presets of named drives against measurements (five minutes on two idle cores)'
+	@echo 'make predictions  what the presets say of loads that were not seen: docs/predictions.md (ten minutes of processor time)'
 	@echo 'make reproduce  run every experiment behind docs/findings.md (three quarters of an hour on two idle cores; goes on where it was stopped)'
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
@@ -304,6 +305,12 @@ drives-kept: prerequisites
 	rm -rf $(TARGET)/drives-kept
 	cargo run --release --locked -p harmonia-cli -- reproduce drives --out $(TARGET)/drives-kept
 	cmp $(TARGET)/drives-kept/drives.json experiments/drives.json
+
+# Loads and a drive that nobody here has seen measurements of; docs/predictions.md has what came of it.
+predictions: prerequisites
+	cargo run --release --locked -p harmonia-cli -- reproduce drives --predict --out $(TARGET)/drives > $(TARGET)/predictions.txt
+	cp $(TARGET)/drives/predictions.json experiments/predictions.json
+	$(MAKE) --no-print-directory docs
 
 # Runs are kept below target/; delete the folder after changing the simulator.
 reproduce: prerequisites

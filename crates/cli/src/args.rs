@@ -163,6 +163,7 @@ Examples:
   harmonia reproduce --out results                   everything: a quarter of an hour on two cores
   harmonia reproduce drives                          presets of named drives against measurements: five minutes
   harmonia reproduce drives samsung-pm9a3-960g       one of them
+  harmonia reproduce drives --predict                what they say of loads and of a drive that were not seen
 
 Finished runs are kept in the folder, so the same command continues where it was stopped. Delete the folder after \
 changing the code.";
@@ -753,6 +754,9 @@ pub(crate) struct ReproduceArguments {
     /// Run nothing; judge by the runs that the folder already has
     #[arg(long, conflicts_with = "list")]
     pub kept: bool,
+    /// With `drives`: predict loads that nobody here has seen measurements of, and write predictions.json
+    #[arg(long, conflicts_with = "list")]
+    pub predict: bool,
     /// Keep runs in this folder and write results.json, claims.json, findings.md and its figures there
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub out: PathBuf,

@@ -8,6 +8,7 @@ mod generator;
 use harmonia_reproduce::claims::{Paper, claims, reasons};
 use harmonia_reproduce::drives::judged::judge;
 use harmonia_reproduce::drives::measured::drives;
+use harmonia_reproduce::drives::predicted::{Predictions, asked};
 use harmonia_reproduce::drives::runs::Shows;
 use harmonia_reproduce::drives::tables;
 use harmonia_reproduce::verdict::Verdict;
@@ -116,4 +117,24 @@ fn every_miss_of_a_named_drive_has_its_reason() {
             );
         }
     }
+}
+
+/// What is kept of predictions is what is asked for, and each has its intervals.
+#[test]
+fn every_prediction_that_is_asked_for_is_kept() {
+    let path = generator::root().join("experiments/predictions.json");
+    let kept = std::fs::read_to_string(path).expect("predictions");
+    let predictions = Predictions::from_json(&kept).expect("predictions");
+    let asked = asked::runs().expect("presets");
+    for run in &asked {
+        let of = format!("{}: {}", run.drive, run.load);
+        let prediction = predictions.of(run.drive, run.load).unwrap_or_else(|| panic!("{of}"));
+        assert!(prediction.writes.1.is_some(), "{of}: rate");
+        assert!(
+            prediction.read.is_none_or(|read| read.iter().all(|figure| figure.1.is_some())),
+            "{of}: reads"
+        );
+        assert!(prediction.write_amplification.is_some(), "{of}: write amplification");
+    }
+    assert_eq!(kept.lines().count(), asked.len() + 2, "a line a run, in brackets");
 }

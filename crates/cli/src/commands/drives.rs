@@ -6,13 +6,16 @@ use std::thread::available_parallelism;
 
 use harmonia_reproduce::drives::judged::{Judged, judge};
 use harmonia_reproduce::drives::measured::{self, Drive, NOISE};
+use harmonia_reproduce::drives::predicted::{self, Predictions};
 use harmonia_reproduce::drives::runs::{self, Run, SCALE, Shown, Shows, WARMUP};
 use harmonia_reproduce::drives::split::{RULE, Side};
 use harmonia_reproduce::drives::tables::{beside_neighbours, counted, misses, number};
 use harmonia_reproduce::verdict::Verdict;
-use harmonia_run::{AgedCache, Outcome, Progress, RunOptions, Store, outcomes};
+use harmonia_run::{AgedCache, Outcome, Progress, RunError, RunOptions, Store, outcomes};
 use harmonia_scenario::{Variant, printable};
 use harmonia_tables::{Cell, Emphasis, Table};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::cache;
 use crate::args::ReproduceArguments;
@@ -35,6 +38,9 @@ pub(super) fn drives(
     no_progress: bool,
     output: &Output,
 ) -> Result<(), Failure> {
+    if arguments.predict {
+        return predict(names, arguments, no_progress, output);
+    }
     let drives = chosen(names)?;
     let mut shows = Shows::default();
     if !arguments.list {
@@ -50,16 +56,24 @@ pub(super) fn drives(
 
 fn chosen(names: &[String]) -> Result<Vec<Drive>, Failure> {
     let mut all = measured::drives();
-    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|drive| drive.name == **name)) {
-        let known: Vec<&str> = all.iter().map(|drive| drive.name).collect();
-        return Err(Failure::BadInput(format!(
-            "drives {}: nothing was measured on such a drive\n  allowed: {}",
-            printable(unknown, 60),
-            known.join(", ")
-        )));
+    let known = known(all.iter().map(|drive| drive.name));
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(unknown_drive(unknown, "nothing was measured on such a drive", &known));
     }
     all.retain(|drive| names.is_empty() || names.iter().any(|name| name == drive.name));
     Ok(all)
+}
+
+/// Each name once, in their order.
+fn known(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut known: Vec<&str> = names.collect();
+    known.dedup();
+    known
+}
+
+fn unknown_drive(name: &str, problem: &str, known: &[&str]) -> Failure {
+    let (name, known) = (printable(name, 60), known.join(", "));
+    Failure::BadInput(format!("drives {name}: {problem}\n  allowed: {known}"))
 }
 
 /// What the runs of these drives show, those that the folder has already and those that are missing.
@@ -69,23 +83,74 @@ fn measured(
     no_progress: bool,
     output: &Output,
 ) -> Result<Shows, Failure> {
-    let cancel = interrupt::watch()?;
+    let mut all: Vec<Run> = Vec::new();
+    for drive in drives {
+        all.extend(runs::runs(drive, WARMUP)?);
+    }
     let folder = ResultFolder::open(&arguments.out)?;
-    let store: Store<Shown> = Store::open(&arguments.out.join("drives"))?;
+    let ran = finished(&all, WORD, arguments, no_progress, output, &|variants, options| {
+        outcomes(variants, options, &|report| Shown::from(report))
+    })?;
+    let mut shows = Shows::from_json(&earlier(&arguments.out, "drives.json")).unwrap_or_default();
+    for (run, shown) in ran {
+        shows.insert(run.drive, run.load, shown);
+    }
+    folder.write_all(&[("drives.json", &shows.to_json())])?;
+    Ok(shows)
+}
+
+/// Carries out `harmonia reproduce drives --predict`; no name stands for all drives.
+fn predict(
+    names: &[String],
+    arguments: &ReproduceArguments,
+    no_progress: bool,
+    output: &Output,
+) -> Result<(), Failure> {
+    let mut all = predicted::asked::runs()?;
+    let known = known(all.iter().map(|run| run.drive));
+    if let Some(unknown) = names.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(unknown_drive(unknown, "nothing is predicted of such a drive", &known));
+    }
+    all.retain(|run| names.is_empty() || names.iter().any(|name| name == run.drive));
+    let folder = ResultFolder::open(&arguments.out)?;
+    let ran = finished(&all, "predictions", arguments, no_progress, output, &predicted::run)?;
+    let mut predictions =
+        Predictions::from_json(&earlier(&arguments.out, "predictions.json")).unwrap_or_default();
+    for (run, prediction) in ran {
+        predictions.insert(run.drive, run.load, prediction);
+    }
+    let text = predictions.to_json();
+    folder.write_all(&[("predictions.json", &text)])?;
+    match arguments.json {
+        true => output.data(&text),
+        false => {
+            let shows = Shows::from_json(&earlier(&arguments.out, "drives.json")).unwrap_or_default();
+            output.data(&predicted::page::tables(&predictions, &shows))
+        }
+    }
+}
+
+/// What these runs gave, in their order: those that the folder has already, and the others after they have run.
+fn finished<'r, T: Serialize + DeserializeOwned>(
+    all: &'r [Run],
+    runs: &str,
+    arguments: &ReproduceArguments,
+    no_progress: bool,
+    output: &Output,
+    simulate: &Simulate<'_, T>,
+) -> Result<Vec<(&'r Run, T)>, Failure> {
+    let cancel = interrupt::watch()?;
+    let store: Store<T> = Store::open(&arguments.out.join(runs))?;
     let threads = arguments.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let cache = cache::of_user(AgedCache::MOST_BYTES);
     let bars = (output.shows_progress() && !no_progress).then(Bars::new);
     let progress: &dyn Progress = bars.as_ref().map_or(&Silent, |bars| bars);
     let options = RunOptions { threads, cancel, progress, cache: cache.as_ref(), ..RunOptions::default() };
-    let mut all: Vec<Run> = Vec::new();
-    for drive in drives {
-        all.extend(runs::runs(drive, WARMUP)?);
-    }
-    let mut shows = earlier(&arguments.out);
+    let mut ran: Vec<(&Run, T)> = Vec::new();
     let mut missing: Vec<&Run> = Vec::new();
-    for run in &all {
+    for run in all {
         match store.load(&run.scenario) {
-            Some(Outcome::Measured(shown)) => shows.insert(run.drive, run.load, shown),
+            Some(Outcome::Measured(shown)) => ran.push((run, shown)),
             _ => missing.push(run),
         }
     }
@@ -98,11 +163,10 @@ fn measured(
         output.notice(&format!("{done} of {} runs; next: {}", missing.len(), batch[0].drive));
         let variant = |run: &&Run| Variant { label: run.load.to_string(), scenario: run.scenario.clone() };
         let variants: Vec<Variant> = batch.iter().map(variant).collect();
-        for (run, outcome) in batch.iter().zip(outcomes(&variants, &options, &|report| Shown::from(report))?)
-        {
+        for (run, outcome) in batch.iter().zip(simulate(&variants, &options)?) {
             store.save(&run.scenario, &outcome)?;
             match outcome {
-                Outcome::Measured(shown) => shows.insert(run.drive, run.load, shown),
+                Outcome::Measured(shown) => ran.push((run, shown)),
                 Outcome::Refused(why) => {
                     output.notice(&format!("{} {}: {why}", run.drive, run.load));
                 }
@@ -114,14 +178,15 @@ fn measured(
         bars.clear();
     }
     interrupt::check(cancel)?;
-    folder.write_all(&[("drives.json", &shows.to_json())])?;
-    Ok(shows)
+    Ok(ran)
 }
 
-/// What an earlier command showed of other drives; a damaged file is as good as none.
-fn earlier(folder: &Path) -> Shows {
-    let text = harmonia_scenario::files::read_regular(&folder.join("drives.json")).unwrap_or_default();
-    Shows::from_json(&text).unwrap_or_default()
+/// Runs some scenarios side by side.
+type Simulate<'a, T> = dyn Fn(&[Variant], &RunOptions<'_>) -> Result<Vec<Outcome<T>>, RunError> + 'a;
+
+/// What an earlier command wrote of other drives; a damaged file is as good as none.
+fn earlier(folder: &Path, file: &str) -> String {
+    harmonia_scenario::files::read_regular(&folder.join(file)).unwrap_or_default()
 }
 
 fn json(judged: &[(Drive, Vec<Judged>)]) -> Result<String, Failure> {

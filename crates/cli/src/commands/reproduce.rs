@@ -34,6 +34,11 @@ pub(crate) fn reproduce(
     if let Some((drives::WORD, names)) = arguments.ids.split_first().map(|(id, names)| (id.as_str(), names)) {
         return drives::drives(names, arguments, no_progress, output);
     }
+    if arguments.predict {
+        let problem =
+            "--predict: claims of papers are not predicted\n  allowed: harmonia reproduce drives --predict";
+        return Err(Failure::BadInput(problem.into()));
+    }
     let experiments = experiments()?;
     let choice = Choice::of(&arguments.ids, &experiments).map_err(Failure::BadInput)?;
     if arguments.list {

@@ -53,6 +53,15 @@ fn a_drive_that_nobody_measured_is_refused() {
     refused(&["reproduce", "drives", "tiny-test"], &["tiny-test", "allowed: samsung-pm9a3-960g, "]);
 }
 
+#[test]
+fn only_named_drives_are_predicted() {
+    refused(&["reproduce", "--predict"], &["--predict", "allowed: harmonia reproduce drives --predict"]);
+    refused(
+        &["reproduce", "drives", "--predict", "micron-7450-pro-960g"],
+        &["micron-7450-pro-960g: nothing is predicted", "allowed: micron-7450-max-800g, samsung-pm9a3-960g"],
+    );
+}
+
 /// The five figures at most that were fitted stand first.
 #[test]
 fn a_preset_is_printed_with_where_its_figures_come_from() {

@@ -194,7 +194,7 @@ fn amplification(flash: f64) -> f64 {
 
 impl Drive {
     /// Its loads in ascending order, the one beyond the knee at the end.
-    fn ladder(&self) -> Vec<Load> {
+    pub(super) fn ladder(&self) -> Vec<Load> {
         let mut loads: Vec<Load> = Vec::new();
         for row in &self.rows {
             let is_probed = matches!(row.load, Load::Offered(_) | Load::Saturated(_));

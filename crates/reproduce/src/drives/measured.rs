@@ -82,6 +82,8 @@ pub enum Pattern {
     Zipf(f64),
     /// To this share of the drive.
     Part(f64),
+    /// Everywhere alike in this share of the drive, of which nothing else is in use.
+    Footprint(f64),
 }
 
 /// How far measurements of one drive are apart, in words; [`Quantity::noise`] has the numbers.
@@ -225,6 +227,7 @@ impl fmt::Display for Load {
             Load::Writes(Pattern::Uniform) => write!(f, "uniform"),
             Load::Writes(Pattern::Zipf(theta)) => write!(f, "zipf {theta:.1}"),
             Load::Writes(Pattern::Part(share)) => write!(f, "part {share:.1}"),
+            Load::Writes(Pattern::Footprint(share)) => write!(f, "footprint {share:.1}"),
         }
     }
 }
@@ -232,6 +235,14 @@ impl fmt::Display for Load {
 impl Load {
     /// Uniform writes and nothing else.
     pub const UNIFORM: Load = Load::Writes(Pattern::Uniform);
+
+    /// Writes of the probe and its loaders together, where there is a probe. Unit: requests/s.
+    pub fn offered(self) -> Option<u32> {
+        match self {
+            Load::Offered(rate) | Load::Saturated(rate) => Some(rate),
+            Load::Sequential | Load::Writes(_) => None,
+        }
+    }
 
     /// The load that its text stands for.
     pub fn named(text: &str) -> Option<Load> {
@@ -241,6 +252,7 @@ impl Load {
             "uniform" => Some(Load::Writes(Pattern::Uniform)),
             "zipf" => figure.parse().ok().map(|theta| Load::Writes(Pattern::Zipf(theta))),
             "part" => figure.parse().ok().map(|share| Load::Writes(Pattern::Part(share))),
+            "footprint" => figure.parse().ok().map(|share| Load::Writes(Pattern::Footprint(share))),
             _ => None,
         }
     }
@@ -336,7 +348,7 @@ mod tests {
     #[test]
     fn every_drive_of_the_page_is_read() {
         let drives = drives();
-        assert_eq!(drives.len(), 4);
+        assert_eq!(drives.len(), 5);
         for drive in &drives {
             let of = |wanted| drive.rows.iter().filter(|row| row.quantity == wanted).count();
             assert_eq!(
@@ -379,7 +391,7 @@ mod tests {
 
     #[test]
     fn loads_are_named_as_they_are_written() {
-        for load in ["sequential", "uniform", "zipf 0.6", "part 0.1"] {
+        for load in ["sequential", "uniform", "zipf 0.6", "part 0.1", "footprint 0.5"] {
             assert_eq!(Load::named(load).map(|load| load.to_string()).as_deref(), Some(load));
         }
         assert_eq!(Load::named("zipf"), None);

@@ -90,7 +90,21 @@ pub fn runs(drive: &Drive, warmup: Warmup) -> Result<Vec<Run>, BadInput> {
 /// # Errors
 /// If there is no such preset.
 pub fn scenario(drive: &str, load: Load, warmup: Warmup) -> Result<Scenario, BadInput> {
-    let of_all = [format!("ssd.preset={drive}"), format!("ssd.scale={SCALE}")];
+    scenario_with(drive, &[], load, warmup)
+}
+
+/// The same on a drive of which these keys differ from its preset.
+///
+/// # Errors
+/// If there is no such preset, or no such key.
+pub(super) fn scenario_with(
+    preset: &str,
+    keys: &[&str],
+    load: Load,
+    warmup: Warmup,
+) -> Result<Scenario, BadInput> {
+    let mut of_all = vec![format!("ssd.preset={preset}"), format!("ssd.scale={SCALE}")];
+    of_all.extend(keys.iter().map(|&key| key.to_owned()));
     let with = |sets: &[String]| {
         let sets = [&of_all[..], sets].concat();
         match load {
@@ -117,7 +131,8 @@ pub fn scenario(drive: &str, load: Load, warmup: Warmup) -> Result<Scenario, Bad
         }
         Load::Sequential => with(&[]),
         Load::Writes(pattern) => {
-            let (warm, measured) = (part(warmup.skewed)?, part(MEASURED_SKEWED)?);
+            let used = if let Pattern::Footprint(share) = pattern { share } else { 1.0 };
+            let (warm, measured) = (part(warmup.skewed * used)?, part(MEASURED_SKEWED * used)?);
             let address = match pattern {
                 Pattern::Uniform => Vec::new(),
                 Pattern::Zipf(theta) => {
@@ -128,6 +143,9 @@ pub fn scenario(drive: &str, load: Load, warmup: Warmup) -> Result<Scenario, Bad
                     format!("workload.address.hot_space={share}"),
                     "workload.address.hot_traffic=1.0".into(),
                 ],
+                Pattern::Footprint(share) => {
+                    vec![format!("workload.address.footprint={share}"), format!("precondition.fill={share}")]
+                }
             };
             let counts =
                 [format!("workload.requests={}", warm + measured), format!("workload.warmup={warm}")];

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use harmonia_reproduce::drives::judged::judge;
+use harmonia_reproduce::drives::predicted::{Predictions, page};
 use harmonia_reproduce::drives::runs::Shows;
 use harmonia_reproduce::drives::{measured, tables};
 use harmonia_scenario::presets;
@@ -121,10 +122,24 @@ pub fn presets() -> String {
     page
 }
 
+/// What presets of named drives predict, by the runs that are kept.
+pub fn predictions() -> String {
+    let kept = kept("experiments/predictions.json");
+    let predictions = Predictions::from_json(&kept).expect("predictions");
+    format!("# Predictions of named drives\n\n{GENERATED}{}", page::page(&predictions, &shows()))
+}
+
+fn shows() -> Shows {
+    Shows::from_json(&kept("experiments/drives.json")).expect("results of drives")
+}
+
+fn kept(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).expect("results are there")
+}
+
 /// How far presets of named drives are off, by the runs that are kept.
 fn drives() -> String {
-    let kept = std::fs::read_to_string(root().join("experiments/drives.json")).expect("results are there");
-    let shows = Shows::from_json(&kept).expect("results of drives");
+    let shows = shows();
     let mut text = format!(
         "\n## Named drives against measurements\n\nPresets of drives that are sold are held against measurements of SSD-iq (PVLDB 18). Each has at most \
          five fitted figures. `harmonia reproduce drives` simulates all of it again, with the baselines that stand beside each figure.\n\n{}",

@@ -4,7 +4,7 @@
 //! * `concepts`: the concept page, whose numbers and figures come from `runs`, drawn by `timeline` and `chart`; its section on
 //!   parity is `parity`, drawn by `rows` and `held`, and the one on failures `failing`;
 //! * `formats`: trace formats, from their registry;
-//! * `keys`: tables from `schema::keys` and the presets;
+//! * `keys`: tables from `schema::keys` and the presets, and what the presets predict;
 //! * `counters`: tables of counters and causes within other pages.
 //!
 //! A test (`tests/all/pages.rs`) fails when a committed page is stale.
@@ -64,6 +64,7 @@ pub fn pages(runs: &runs::Runs) -> Vec<(String, String)> {
     pages.extend(concepts::pages(runs));
     pages.push(("docs/scenario.md".into(), keys::scenario()));
     pages.push(("docs/presets.md".into(), keys::presets()));
+    pages.push(("docs/predictions.md".into(), keys::predictions()));
     pages.push(("docs/traces.md".into(), formats::page()));
     pages.extend(counters::pages());
     pages
