@@ -1,10 +1,13 @@
 //! What a user may type behind `explain`.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::engine::ArgValueCompleter;
-use harmonia_types::units::parse_bytes;
+use harmonia_run::tape::TapeWindow;
+use harmonia_types::SimTime;
+use harmonia_types::units::{parse_bytes, parse_duration};
 
 use crate::args::Changes;
 use crate::complete;
@@ -14,6 +17,7 @@ Examples:
   harmonia run hpc-w --out results && harmonia explain results
   harmonia explain results --request 1234
   harmonia explain hpc-w --slowest 3 --set array.coordination.policy=local
+  harmonia explain results --request 1234 --perfetto request.pftrace      # open it on ui.perfetto.dev
   harmonia explain results --slowest 100 --json | jq '.requests[].steps[].parts[] | select(.cause == \"queue_gc\")'
 
 Each line is time that the request spent at one place, in the order of its way: the operations that it waited for last, one \
@@ -34,6 +38,15 @@ pub(crate) struct ExplainArguments {
     /// Explain this request, by its number in the load, counted from 0
     #[arg(long, value_name = "N")]
     pub request: Option<u64>,
+    /// Write what every die did around the slowest request, or the one that is asked for, as a trace of Perfetto
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+    /// Write this window of simulated time instead, such as 1.33s..1.36s
+    #[arg(long, value_name = "FROM..UNTIL", value_parser = parse_window, requires = "perfetto")]
+    pub window: Option<TapeWindow>,
+    /// Replace the file that --perfetto names
+    #[arg(long, requires = "perfetto")]
+    pub force: bool,
     #[command(flatten)]
     pub changes: Changes,
     /// Threads to age with; results do not depend on it [default: one per core]
@@ -48,4 +61,16 @@ pub(crate) struct ExplainArguments {
     /// Largest size of the cache of aged arrays [default: 8GiB]
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, conflicts_with = "no_cache")]
     pub cache_limit: Option<u64>,
+}
+
+fn parse_window(text: &str) -> Result<TapeWindow, String> {
+    let (from, until) = text
+        .split_once("..")
+        .ok_or_else(|| "it is not two times with .. between them, such as 1.33s..1.36s".to_owned())?;
+    let at = |text: &str| parse_duration(text).map(|since| SimTime(since.as_ns()));
+    let (from, until) = (at(from)?, at(until)?);
+    if from >= until {
+        return Err("it ends before it begins, or is empty".to_owned());
+    }
+    Ok(TapeWindow { from, until })
 }

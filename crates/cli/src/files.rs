@@ -101,14 +101,14 @@ pub(crate) fn shown(path: &Path) -> String {
     one_line(&path.display().to_string()).into_owned()
 }
 
-/// Refuses the name of a folder for a file.
+/// Refuses the name of a folder for a file that `option` named.
 ///
 /// # Errors
 /// If it is one, or is written as one is.
-pub(crate) fn refuse_folder(target: &Path) -> Result<(), Failure> {
+pub(crate) fn refuse_folder(option: &str, target: &Path) -> Result<(), Failure> {
     if target.is_dir() || target.as_os_str().as_encoded_bytes().ends_with(b"/") {
         let problem = "is a folder: name a file in it";
-        return Err(Failure::BadInput(format!("--out {}: {problem}", shown(target))));
+        return Err(Failure::BadInput(format!("{option} {}: {problem}", shown(target))));
     }
     Ok(())
 }
@@ -129,14 +129,14 @@ pub(crate) struct ResultFile {
 }
 
 impl ResultFile {
-    /// Prepares to write `target`; with `force` also where a file stands. Nothing is seen there until
+    /// Prepares to write `target`, which `option` named; with `force` also where a file stands. Nothing is seen there until
     /// [`ResultFile::persist`].
     ///
     /// # Errors
     /// If something stands there, or what stands there is no regular file, or nothing can be written in its folder.
-    pub(crate) fn create(target: &Path, force: bool) -> Result<Self, Failure> {
-        let refuse = |problem: &str| Failure::BadInput(format!("--out {}: {problem}", shown(target)));
-        refuse_folder(target)?;
+    pub(crate) fn create(option: &str, target: &Path, force: bool) -> Result<Self, Failure> {
+        let refuse = |problem: &str| Failure::BadInput(format!("{option} {}: {problem}", shown(target)));
+        refuse_folder(option, target)?;
         refuse_irregular(target).map_err(|error| refuse(&error.to_string()))?;
         if target.exists() && !force {
             return Err(refuse("exists; --force replaces it"));
@@ -163,8 +163,8 @@ impl ResultFile {
     ///
     /// # Errors
     /// If the disk does not take it.
-    pub(crate) fn write(mut self, text: &str) -> Result<(), Failure> {
-        match self.file.write_all(text.as_bytes()) {
+    pub(crate) fn write(mut self, bytes: &[u8]) -> Result<(), Failure> {
+        match self.file.write_all(bytes) {
             Ok(()) => self.persist(),
             Err(error) => Err(self.cannot_write(&error)),
         }
@@ -254,18 +254,19 @@ mod tests {
     fn one_file_replaces_another_only_by_force_and_whole() {
         let root = tempfile::tempdir().expect("temporary folder");
         let path = root.path().join("fit.toml");
-        ResultFile::create(&path, false).expect("free").write("one").expect("written");
-        let refused = ResultFile::create(&path, false).expect_err("taken").message().expect("said");
+        ResultFile::create("--out", &path, false).expect("free").write(b"one").expect("written");
+        let refused = ResultFile::create("--out", &path, false).expect_err("taken").message().expect("said");
         assert_eq!(refused, format!("--out {}: exists; --force replaces it", path.display()));
-        drop(ResultFile::create(&path, true).expect("forced"));
+        drop(ResultFile::create("--out", &path, true).expect("forced"));
         assert_eq!(fs::read_to_string(&path).expect("there"), "one", "nothing was written");
-        ResultFile::create(&path, true).expect("forced").write("two").expect("written");
+        ResultFile::create("--out", &path, true).expect("forced").write(b"two").expect("written");
         assert_eq!(fs::read_to_string(&path).expect("there"), "two");
         assert_eq!(listing(root.path()), ["fit.toml"]);
-        let folder = ResultFile::create(root.path(), true).expect_err("a folder").message().expect("said");
+        let folder =
+            ResultFile::create("--out", root.path(), true).expect_err("a folder").message().expect("said");
         assert_eq!(folder, format!("--out {}: is a folder: name a file in it", root.path().display()));
         for bad in [root.path().join("missing/"), root.path().join("missing/fit.toml")] {
-            assert!(ResultFile::create(&bad, true).is_err(), "{}", bad.display());
+            assert!(ResultFile::create("--out", &bad, true).is_err(), "{}", bad.display());
         }
     }
 
@@ -273,9 +274,9 @@ mod tests {
     fn a_file_that_came_meanwhile_is_not_replaced() {
         let root = tempfile::tempdir().expect("temporary folder");
         let path = root.path().join("fit.toml");
-        let file = ResultFile::create(&path, false).expect("free");
+        let file = ResultFile::create("--out", &path, false).expect("free");
         fs::write(&path, "somebody else's").expect("written");
-        assert!(file.write("mine").is_err());
+        assert!(file.write(b"mine").is_err());
         assert_eq!(fs::read_to_string(&path).expect("there"), "somebody else's");
     }
 

@@ -97,7 +97,8 @@ impl Run<'_> {
         let switch = Switch::default();
         let follows = whom.is_some().then_some(&switch);
         let levels = levels || self.limits_channels();
-        let wanted = Wanted { levels, planes, checks: self.options.checked, follows };
+        let tape = whom.is_some().then(|| self.options.observe.tapes(self.id)).flatten();
+        let wanted = Wanted { levels, planes, checks: self.options.checked, follows, tape };
         // Whoever follows requests minds their order.
         let observer = observer.or_else(|| whom.is_some().then(nobody));
         match wanted.levels || wanted.checks || whom.is_some() {
@@ -114,7 +115,8 @@ impl Run<'_> {
 
     /// Simulates it up to the arrival of request `at`, clones it, and lets both go on. Nobody observes them.
     pub fn measure_twice(&self, start: Start, at: u64) -> Result<[Measured; 2], RunError> {
-        let wanted = Wanted { levels: self.limits_channels(), planes: false, checks: true, follows: None };
+        let wanted =
+            Wanted { levels: self.limits_channels(), planes: false, checks: true, follows: None, tape: None };
         let began = Stopwatch::start();
         let mut clock = self.clock::<RunProbe<true>>(wanted, start, None)?;
         clock.run_until(at)?;
@@ -138,12 +140,17 @@ impl Run<'_> {
         if let Some(followed) = clock.array.followed() {
             self.options.observe.followed(self.id, std::mem::take(followed));
         }
+        if wanted.tape.is_some() {
+            let members = clock.array.devices().iter().filter_map(|device| device.probe().taped());
+            self.options.observe.taped(self.id, members.collect());
+        }
         Meter::finish(clock, began)
     }
 
     /// Simulates the warm-up alone, and lets the members come to rest behind it.
     pub fn warm_up(&self, states: Vec<Ftl>) -> Result<Start, RunError> {
-        let wanted = Wanted { levels: false, planes: false, checks: self.options.checked, follows: None };
+        let checks = self.options.checked;
+        let wanted = Wanted { levels: false, planes: false, checks, follows: None, tape: None };
         let start = Start::aged(states);
         let warmed = match wanted.checks {
             false => self.come_to_rest::<RunProbe<false>>(wanted, start),

@@ -20,10 +20,12 @@ use harmonia_metrics::rows::OPERATIONS;
 use harmonia_metrics::{Observer, Report};
 use harmonia_scenario::{Scenario, Variant};
 use harmonia_ssd::follow::{Collection, Met, PageAccount, Place, Why};
-use harmonia_types::{Completion, DeviceId, IoCause, Operation, Phase, RequestBlame, SimTime};
+use harmonia_types::units::format_duration;
+use harmonia_types::{Completion, DeviceId, IoCause, Operation, Phase, RequestBlame, SimDuration, SimTime};
 use serde::Serialize;
 
 use crate::seeds::Job;
+use crate::tape::{self, MemberTape, TapeWindow, Taped};
 use crate::{
     Group, Observe, RunError, RunId, RunOptions, VERSION, age_or_load, bad_input, fits_in_memory, loads,
     no_report,
@@ -60,6 +62,9 @@ pub struct Explanation {
     pub measured: u64,
     /// Those that were asked for.
     pub requests: Vec<Explained>,
+    /// Who may order collections.
+    #[serde(skip)]
+    pub(crate) names: Names,
 }
 
 /// A request.
@@ -210,27 +215,59 @@ pub fn explain(
     asked: &Asked,
     options: &RunOptions<'_>,
 ) -> Result<(Explanation, Report), RunError> {
+    let (explanation, report, _) = explain_and_tape(scenario, asked, None, options)?;
+    Ok((explanation, report))
+}
+
+/// Which window of a run is taped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TapeAsked {
+    /// Around the slowest request, or the one that is asked for: a tenth of its response time before and after it.
+    Request,
+    /// From and until these times.
+    Window(TapeWindow),
+}
+
+/// The same, and what all devices did in a window of time.
+///
+/// # Errors
+/// The same, and if there is more in the window than [`MOST`](tape::MOST).
+pub fn explain_and_tape(
+    scenario: &Scenario,
+    asked: &Asked,
+    taping: Option<TapeAsked>,
+    options: &RunOptions<'_>,
+) -> Result<(Explanation, Report, Option<Taped>), RunError> {
     if let Asked::Slowest(count) = asked
         && !(1..=MOST).contains(count)
     {
         return Err(bad_input(format!("{count} requests cannot be explained at once"), "1 to 1000"));
     }
     let run = Twice::new(scenario, options)?;
-    let first = Watching::for_slowest(match asked {
-        Asked::Slowest(count) => *count,
-        Asked::Request(_) | Asked::All => 0,
-    });
+    let first = match asked {
+        Asked::Slowest(count) => Watching::for_slowest(*count),
+        Asked::Request(id) => Watching::for_request(*id),
+        Asked::All => Watching::for_slowest(0),
+    };
+    let is_looked_for = taping == Some(TapeAsked::Request) && matches!(asked, Asked::Request(_));
+    if is_looked_for || matches!(asked, Asked::Slowest(_)) {
+        let _ = run.once(&first)?;
+    }
     let whom = match asked {
         Asked::Slowest(_) => {
-            let _ = run.once(&first)?;
             Followed::Only(first.seen().slowest.iter().map(|completion| completion.id).collect())
         }
         Asked::Request(id) => Followed::Only(BTreeSet::from([*id])),
         Asked::All => Followed::All,
     };
-    let second = Watching::follow(whom);
+    let window = taping.and_then(|taping| match taping {
+        TapeAsked::Window(window) => Some(window),
+        TapeAsked::Request => first.seen().slowest.first().map(around),
+    });
+    let second = Watching::follow(whom, window);
     let report = run.once(&second)?;
-    let Seen { followups, ids, measured, .. } = second.into_seen();
+    let Seen { followups, ids, measured, members, collecting, met, requests: mut overlapping, .. } =
+        second.into_seen();
     let (from, to) = ids.unwrap_or_default();
     let mut followups: Vec<Followup> =
         followups.into_iter().filter(|followup| (from..=to).contains(&followup.completion.id)).collect();
@@ -261,8 +298,46 @@ pub fn explain(
         seed: scenario.seed,
         measured,
         requests: requests?,
+        names,
     };
-    Ok((explanation, report))
+    let taped = window.map(|window| {
+        overlapping.sort_by_key(|request| request.id);
+        Taped { window, members, collecting, requests: overlapping, seen: met }
+    });
+    if let Some(taped) = &taped {
+        fits(taped)?;
+    }
+    Ok((explanation, report, taped))
+}
+
+/// A request, and a tenth of its response time before and after it.
+fn around(request: &Completion) -> TapeWindow {
+    let margin = request.response().as_ns() / 10;
+    let from = SimTime(request.arrival.as_ns().saturating_sub(margin));
+    TapeWindow { from, until: SimTime(request.finish.as_ns() + margin) }
+}
+
+/// Whether all of a window was kept, and anything is in it.
+fn fits(Taped { window, members, seen, .. }: &Taped) -> Result<(), RunError> {
+    let all = seen + members.iter().map(|member| member.seen).sum::<u64>();
+    let TapeWindow { from, until } = *window;
+    let length = (until - from).as_ns();
+    let shown = |ns: u64| format_duration(SimDuration(ns));
+    if all == 0 {
+        let (from, until) = (shown(from.as_ns()), shown(until.as_ns()));
+        return Err(bad_input(
+            format!("nothing was done in the window {from}..{until}"),
+            "times of the run, as the explanation of a request has them",
+        ));
+    }
+    if all <= tape::MOST {
+        return Ok(());
+    }
+    let most = (u128::from(length) * u128::from(tape::MOST) / u128::from(all)) as u64;
+    Err(bad_input(
+        format!("the window of {} has {all} commands, collections and requests", shown(length)),
+        &format!("at most {}: a window of about {}", tape::MOST, shown(most)),
+    ))
 }
 
 /// A scenario whose array is aged once, to be run twice.
@@ -301,22 +376,34 @@ struct Seen {
     /// The first and the last id that was measured.
     ids: Option<(u64, u64)>,
     measured: u64,
+    /// Of the window that is taped: what its devices did, which members collected, its requests and how many these are.
+    members: Vec<MemberTape>,
+    collecting: Vec<(DeviceId, SimTime, SimTime)>,
+    requests: Vec<Completion>,
+    met: u64,
 }
 
 /// Watches a run for its slowest requests, or follows some.
 struct Watching {
     count: usize,
+    /// The only one that is looked for.
+    only: Option<u64>,
     whom: Option<Followed>,
+    window: Option<TapeWindow>,
     seen: Mutex<Seen>,
 }
 
 impl Watching {
     fn for_slowest(count: usize) -> Self {
-        Watching { count, whom: None, seen: Mutex::default() }
+        Watching { count, only: None, whom: None, window: None, seen: Mutex::default() }
     }
 
-    fn follow(whom: Followed) -> Self {
-        Watching { count: 0, whom: Some(whom), seen: Mutex::default() }
+    fn for_request(id: u64) -> Self {
+        Watching { count: 1, only: Some(id), whom: None, window: None, seen: Mutex::default() }
+    }
+
+    fn follow(whom: Followed, window: Option<TapeWindow>) -> Self {
+        Watching { count: 0, only: None, whom: Some(whom), window, seen: Mutex::default() }
     }
 
     fn seen(&self) -> std::sync::MutexGuard<'_, Seen> {
@@ -340,6 +427,14 @@ impl Observe for Watching {
     fn followed(&self, _: RunId, followups: Vec<Followup>) {
         self.seen().followups.extend(followups);
     }
+
+    fn tapes(&self, _: RunId) -> Option<TapeWindow> {
+        self.window
+    }
+
+    fn taped(&self, _: RunId, members: Vec<MemberTape>) {
+        self.seen().members = members;
+    }
 }
 
 struct Each<'a>(&'a Watching);
@@ -349,10 +444,19 @@ impl Observer for Each<'_> {
 
     fn completion(&mut self, completion: &Completion) {
         let mut seen = self.0.seen();
-        let Seen { slowest, ids, measured, .. } = &mut *seen;
+        let Seen { slowest, ids, measured, requests, met, .. } = &mut *seen;
         *measured += 1;
+        if self.0.window.is_some_and(|window| window.meets(completion.arrival, completion.finish)) {
+            *met += 1;
+            if *met <= tape::MOST {
+                requests.push(*completion);
+            }
+        }
         let (first, last) = ids.unwrap_or((completion.id, completion.id));
         *ids = Some((first.min(completion.id), last.max(completion.id)));
+        if self.0.only.is_some_and(|only| only != completion.id) {
+            return;
+        }
         let rank = |one: &Completion| (std::cmp::Reverse(one.response()), one.id);
         let place = slowest.partition_point(|one| rank(one) < rank(completion));
         if place < self.0.count {
@@ -361,13 +465,18 @@ impl Observer for Each<'_> {
         }
     }
 
-    fn gc_interval(&mut self, _: DeviceId, _: SimTime, _: SimTime) {}
+    fn gc_interval(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
+        if self.0.window.is_some_and(|window| window.meets(start, end)) {
+            self.0.seen().collecting.push((member, start, end));
+        }
+    }
 
     fn end(&mut self, _: SimTime) {}
 }
 
 /// Policies that may order collections.
-struct Names {
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Names {
     coordination: String,
     /// By device.
     concurrency: Vec<String>,
@@ -411,7 +520,7 @@ fn explained(followup: &Followup, names: &Names) -> Result<Explained, RunError> 
     })
 }
 
-fn operation(operation: Operation) -> &'static str {
+pub(crate) fn operation(operation: Operation) -> &'static str {
     OPERATIONS[match operation {
         Operation::Read => 0,
         Operation::Write => 1,
@@ -555,15 +664,7 @@ fn explained_collection(
     account: &OperationAccount,
     names: &Names,
 ) -> ExplainedCollection {
-    let drive = || "drive".to_owned();
-    let turns = || names.concurrency.get(account.device.index()).cloned().unwrap_or_else(drive);
-    let (why, ordered_by, low) = match collection.why {
-        Why::Threshold { die, free, is_hard: true } => ("hard-threshold", drive(), Some((die, free))),
-        Why::Threshold { die, free, is_hard: false } => ("soft-threshold", drive(), Some((die, free))),
-        Why::Ordered => ("ordered", names.coordination.clone(), None),
-        Why::OrderedIdle => ("ordered-while-idle", names.coordination.clone(), None),
-        Why::Turn => ("turn", turns(), None),
-    };
+    let (why, ordered_by, low) = ordered_by(collection.why, account.device, names);
     ExplainedCollection {
         why,
         ordered_by,
@@ -582,5 +683,55 @@ fn explained_collection(
                 live: victim.live,
             })
             .collect(),
+    }
+}
+
+/// Why a device collects, who ordered it, and the die that ran low with the free blocks it had.
+pub(crate) fn ordered_by(
+    why: Why,
+    device: DeviceId,
+    names: &Names,
+) -> (&'static str, String, Option<(u32, u32)>) {
+    let drive = || "drive".to_owned();
+    let turns = || names.concurrency.get(device.index()).cloned().unwrap_or_else(drive);
+    match why {
+        Why::Threshold { die, free, is_hard: true } => ("hard-threshold", drive(), Some((die, free))),
+        Why::Threshold { die, free, is_hard: false } => ("soft-threshold", drive(), Some((die, free))),
+        Why::Ordered => ("ordered", names.coordination.clone(), None),
+        Why::OrderedIdle => ("ordered-while-idle", names.coordination.clone(), None),
+        Why::Turn => ("turn", turns(), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of 10 ms with so many commands and requests.
+    fn refused(commands: u64, requests: u64) -> Option<String> {
+        let window = TapeWindow { from: SimTime(0), until: SimTime(10_000_000) };
+        let member = MemberTape {
+            device: DeviceId(0),
+            channels: Vec::new(),
+            spans: Vec::new(),
+            collections: Vec::new(),
+            seen: commands,
+        };
+        let taped = Taped {
+            window,
+            members: vec![member],
+            collecting: Vec::new(),
+            requests: Vec::new(),
+            seen: requests,
+        };
+        fits(&taped).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_window_with_too_much_or_nothing_is_refused_with_what_would_do() {
+        assert_eq!(refused(tape::MOST - 1, 1), None);
+        let text = refused(tape::MOST, tape::MOST).expect("too much");
+        assert!(text.contains("1000000 commands") && text.contains("about 5ms"), "{text}");
+        assert!(refused(0, 0).expect("nothing").contains("nothing was done in the window 0"), "nothing");
     }
 }

@@ -12,6 +12,7 @@
 //! * `probe`: what its devices tell meanwhile;
 //! * `report`: measurements to the report;
 //! * `seeds`: every variant with every seed, or with seeds until somebody has seen enough;
+//! * `tape`: what all dies did in a window of time, as a trace of Perfetto;
 //! * `too_long`: what to say where simulated time runs out;
 //! * `warmup`: a warm-up under `local` that several runs begin with;
 //! * here: which runs share an aged state, and which thread does what.
@@ -31,6 +32,7 @@ mod memory;
 mod probe;
 mod report;
 mod seeds;
+pub mod tape;
 mod too_long;
 mod warmup;
 
@@ -54,6 +56,7 @@ pub use kept::{Outcome, Store, VERSION, outcomes};
 pub use report::peak_rss_bytes;
 use seeds::Job;
 pub use seeds::{CHEAP_SEEDS, MOST_SEEDS, compare_seeds, compare_while, default_seeds};
+use tape::{MemberTape, TapeWindow};
 
 /// How to run, as opposed to what.
 pub struct RunOptions<'a> {
@@ -107,6 +110,14 @@ pub trait Observe: Sync {
 
     /// Requests that were followed, when the run is over.
     fn followed(&self, _: RunId, _: Vec<Followup>) {}
+
+    /// The window of time of which all that devices do is kept, of a run whose requests are followed.
+    fn tapes(&self, _: RunId) -> Option<TapeWindow> {
+        None
+    }
+
+    /// What each device did in it, when the run is over.
+    fn taped(&self, _: RunId, _: Vec<MemberTape>) {}
 }
 
 /// Watches nothing.

@@ -11,6 +11,8 @@ use harmonia_ssd::follow::{Follower, Switch};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe};
 use harmonia_types::{DeviceId, IoCause, Levels, Lpn, PlaneWork, SimTime};
 
+use crate::tape::{MemberTape, Tape, TapeWindow};
+
 /// What a run wants to know of its devices.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted<'a> {
@@ -22,6 +24,8 @@ pub(crate) struct Wanted<'a> {
     pub checks: bool,
     /// Says when single pages are followed, if they are.
     pub follows: Option<&'a Switch>,
+    /// The window of which all commands and collections are wanted; only where pages are followed.
+    pub tape: Option<TapeWindow>,
 }
 
 /// A probe that tells what it has seen.
@@ -34,6 +38,9 @@ pub(crate) trait Told: Probe {
 
     /// What its planes did, if they were recorded.
     fn planes(&self) -> Option<MemberPlanes>;
+
+    /// All that it did in a window, if that was wanted.
+    fn taped(&self) -> Option<MemberTape>;
 }
 
 /// Watches one member, and has it check its invariants if that is wanted; does neither, at no cost, unless `WATCHES`.
@@ -45,18 +52,29 @@ pub(crate) struct RunProbe<const WATCHES: bool> {
     follower: Option<Box<Follower>>,
     over_time: OverTime,
     planes: Option<Box<PlaneRecorder>>,
+    /// With the channel of each die.
+    tape: Option<Box<(Tape, Vec<u32>)>>,
 }
 
 impl<const WATCHES: bool> Told for RunProbe<WATCHES> {
     fn new(member: DeviceId, geometry: &Geometry, wanted: Wanted<'_>) -> Self {
         let recorder = || Box::new(PlaneRecorder::new(geometry.dies(), geometry.planes_per_die));
+        let follower = wanted.follows.map(|switch| {
+            let mut follower = Box::new(Follower::new(geometry.dies(), switch));
+            if let Some(window) = wanted.tape {
+                follower.keep(window.from, window.until);
+            }
+            follower
+        });
+        let channels = || (0..geometry.dies()).map(|die| geometry.channel_of(die)).collect();
         RunProbe {
             member,
             wants_levels: wanted.levels,
             checks: wanted.checks,
-            follower: wanted.follows.map(|switch| Box::new(Follower::new(geometry.dies(), switch))),
+            follower,
             over_time: OverTime::new(geometry.channels as usize),
             planes: (wanted.planes && member == DeviceId(0)).then(recorder),
+            tape: wanted.tape.map(|window| Box::new((Tape::new(geometry.dies(), window), channels()))),
         }
     }
 
@@ -67,6 +85,12 @@ impl<const WATCHES: bool> Told for RunProbe<WATCHES> {
     fn planes(&self) -> Option<MemberPlanes> {
         let dies = self.planes.as_ref()?.finish();
         Some(MemberPlanes { member: self.member, dies })
+    }
+
+    fn taped(&self) -> Option<MemberTape> {
+        let (tape, channels) = self.tape.as_deref()?;
+        let collections = self.follower.as_ref().map_or_else(Vec::new, |follower| follower.kept());
+        Some(tape.told(self.member, channels.clone(), collections))
     }
 }
 
@@ -114,17 +138,26 @@ impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
         if let Some(recorder) = &mut self.planes {
             recorder.works(at, die, plane, work);
         }
+        if let Some(tape) = &mut self.tape {
+            tape.0.works(at, die, plane, work);
+        }
     }
 
     fn stops(&mut self, at: SimTime, die: u32) {
         if let Some(recorder) = &mut self.planes {
             recorder.stops(at, die);
         }
+        if let Some(tape) = &mut self.tape {
+            tape.0.stops(at, die);
+        }
     }
 
     fn suspends(&mut self, at: SimTime, die: u32) {
         if let Some(recorder) = &mut self.planes {
             recorder.suspends(at, die);
+        }
+        if let Some(tape) = &mut self.tape {
+            tape.0.suspends(at, die);
         }
     }
 

@@ -176,6 +176,10 @@ pub struct Follower {
     slots: BTreeMap<u32, PageAccount>,
     /// Of the page that is about to be done.
     next: Option<PageAccount>,
+    /// Of collections that all are kept of.
+    window: Option<(SimTime, SimTime)>,
+    /// By die.
+    kept: Vec<(u32, Collection)>,
 }
 
 impl Follower {
@@ -189,7 +193,28 @@ impl Follower {
             places: BTreeMap::new(),
             slots: BTreeMap::new(),
             next: None,
+            window: None,
+            kept: Vec::new(),
         }
+    }
+
+    /// Keeps the collections that overlap these times.
+    pub fn keep(&mut self, from: SimTime, until: SimTime) {
+        self.window = Some((from, until));
+    }
+
+    /// The collections that were kept, by die, as they ended. Those under way come last.
+    pub fn kept(&self) -> Vec<(u32, Collection)> {
+        let open = (0..).zip(&self.dies).filter_map(|(die, diary)| {
+            let last = diary.collections.back().filter(|last| last.ended.is_none())?;
+            self.is_kept(last).then(|| (die, last.clone()))
+        });
+        self.kept.iter().cloned().chain(open).collect()
+    }
+
+    fn is_kept(&self, collection: &Collection) -> bool {
+        let ended = collection.ended.unwrap_or(SimTime::NEVER);
+        self.window.is_some_and(|(from, until)| collection.began <= until && from <= ended)
     }
 
     /// What is known of the operation with this token: of its page that was done last.
@@ -246,8 +271,16 @@ impl Follower {
     }
 
     pub(crate) fn ends(&mut self, die: u32, now: SimTime) {
-        if let Some(last) = self.dies[die as usize].collections.back_mut() {
-            last.ended.get_or_insert(now);
+        let Some(last) = self.dies[die as usize].collections.back_mut() else { return };
+        if last.ended.is_some() {
+            return;
+        }
+        last.ended = Some(now);
+        if self.window.is_some() {
+            let last = last.clone();
+            if self.is_kept(&last) {
+                self.kept.push((die, last));
+            }
         }
     }
 
@@ -411,6 +444,25 @@ mod tests {
     fn told(met: &[Met]) -> Vec<(u64, Option<Vec<u32>>)> {
         let blocks = |collection: &Collection| collection.victims.iter().map(|victim| victim.block).collect();
         met.iter().map(|met| (met.ns, met.collection.as_ref().map(blocks))).collect()
+    }
+
+    #[test]
+    fn collections_that_meet_a_window_are_kept() {
+        let blocks = |from, until| {
+            let (mut follower, _) = follower();
+            follower.keep(SimTime(from), SimTime(until));
+            for (began, ended, block) in [(10, 20, 1), (30, 40, 2)] {
+                follower.takes(1, victim(began, block));
+                follower.ends(1, SimTime(ended));
+                follower.ends(1, SimTime(ended + 5));
+            }
+            follower.takes(0, victim(50, 3));
+            let kept = follower.kept();
+            kept.iter().map(|(die, one)| (*die, one.victims[0].block)).collect::<Vec<_>>()
+        };
+        assert_eq!(blocks(20, 30), [(1, 1), (1, 2)]);
+        assert!(blocks(21, 29).is_empty());
+        assert_eq!(blocks(35, 60), [(1, 2), (0, 3)]);
     }
 
     #[test]

@@ -5,16 +5,18 @@ use std::path::Path;
 use std::thread::available_parallelism;
 
 use harmonia_metrics::Report;
-use harmonia_run::explain::{Asked, Explanation, explain as explained};
+use harmonia_run::explain::{Asked, Explanation, TapeAsked, explain_and_tape};
+use harmonia_run::tape::{TapeWindow, Taped, Trace, perfetto};
 use harmonia_run::{AgedCache, Progress, RunOptions};
 use harmonia_scenario::Scenario;
 use harmonia_sweep::ResultFolder;
-use harmonia_tables::{self as tables, Style};
+use harmonia_tables::{self as tables, Style, numbers};
 
 use super::cache;
 use super::simulate::json;
 use crate::explain_args::ExplainArguments;
 use crate::failure::Failure;
+use crate::files::{ResultFile, shown};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::{Bars, Silent};
@@ -32,9 +34,15 @@ pub(crate) fn explain(options: &ExplainArguments, no_progress: bool, output: &Ou
         None => Scenario::load(&options.source, &options.changes.sets, options.changes.trace().as_ref())?,
     };
     let asked = options.request.map_or(Asked::Slowest(options.slowest), Asked::Request);
-    let (explanation, report) = simulate(&scenario, &asked, options, no_progress, output)?;
+    // A long simulation should not end in a complaint about a name.
+    let file = options.perfetto.as_deref().map(|path| ResultFile::create("--perfetto", path, options.force));
+    let file = file.transpose()?;
+    let (explanation, report, taped) = simulate(&scenario, &asked, options, no_progress, output)?;
     if let Some(stored) = stored {
         stored.agrees_with(&explanation, &report)?;
+    }
+    if let (Some(file), Some(path), Some(taped)) = (file, &options.perfetto, &taped) {
+        write(file, path, taped, &explanation, output)?;
     }
     if options.json {
         return output.data(&json(&explanation)?);
@@ -43,13 +51,35 @@ pub(crate) fn explain(options: &ExplainArguments, no_progress: bool, output: &Ou
     output.data(&tables::explained(&explanation, style))
 }
 
+/// Says how much it is, and writes it.
+fn write(
+    file: ResultFile,
+    path: &Path,
+    taped: &Taped,
+    explanation: &Explanation,
+    output: &Output,
+) -> Result<(), Failure> {
+    let Trace { bytes, slices, tracks } = perfetto(taped, explanation);
+    let TapeWindow { from, until } = taped.window;
+    output.notice(&format!(
+        "{}: {} from {} to {} s of simulated time, {} slices on {} tracks",
+        shown(path),
+        numbers::bytes(bytes.len() as u64),
+        numbers::exact_seconds(from.as_ns()),
+        numbers::exact_seconds(until.as_ns()),
+        numbers::count(slices),
+        numbers::count(tracks)
+    ));
+    file.write(&bytes)
+}
+
 fn simulate(
     scenario: &Scenario,
     asked: &Asked,
     options: &ExplainArguments,
     no_progress: bool,
     output: &Output,
-) -> Result<(Explanation, Report), Failure> {
+) -> Result<(Explanation, Report, Option<Taped>), Failure> {
     let threads = options.threads.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let most_bytes = options.cache_limit.unwrap_or(AgedCache::MOST_BYTES);
     let cache = cache::of_user(most_bytes).filter(|_| !options.no_cache);
@@ -62,7 +92,9 @@ fn simulate(
         cache: cache.as_ref(),
         ..RunOptions::default()
     };
-    let result = explained(scenario, asked, &run);
+    let taping =
+        options.perfetto.as_ref().map(|_| options.window.map_or(TapeAsked::Request, TapeAsked::Window));
+    let result = explain_and_tape(scenario, asked, taping, &run);
     if let Some(bars) = bars {
         bars.clear();
     }

@@ -70,7 +70,7 @@ pub(super) fn read_until(
 /// If it cannot be written.
 pub(super) fn export(runs: &[Stored], target: &Path) -> Result<(), Failure> {
     if target.extension().is_some_and(|extension| extension == "csv") {
-        return ResultFile::create(target, true)?.write(&csv::text(&Table::of(runs)));
+        return ResultFile::create("--out", target, true)?.write(csv::text(&Table::of(runs)).as_bytes());
     }
     parquet::write(&Table::of(runs), target)
         .map_err(|error| Failure::BadInput(format!("cannot write {}: {error}", shown(target))))

@@ -1,3 +1,4 @@
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use serde_json::Value;
@@ -139,6 +140,171 @@ fn a_trace_that_has_changed_is_told_from_the_one_that_was_run() {
     refused(&["explain", &out, "--slowest", "2"], &["the trace of", "has changed"]);
 }
 
+/// A message of protocol buffers, read without the code that writes it: numbers and bytes by field.
+#[derive(Default)]
+struct Fields {
+    numbers: BTreeMap<u64, Vec<u64>>,
+    bytes: BTreeMap<u64, Vec<Vec<u8>>>,
+}
+
+impl Fields {
+    fn read(mut data: &[u8]) -> Fields {
+        fn varint(data: &mut &[u8]) -> u64 {
+            let length = data.iter().position(|byte| byte & 0x80 == 0).expect("a whole varint") + 1;
+            let (number, rest) = data.split_at(length);
+            *data = rest;
+            number.iter().rev().fold(0, |sum, byte| sum << 7 | u64::from(byte & 0x7f))
+        }
+        let mut fields = Fields::default();
+        while !data.is_empty() {
+            let key = varint(&mut data);
+            let value = varint(&mut data);
+            match key & 7 {
+                0 => fields.numbers.entry(key >> 3).or_default().push(value),
+                2 => {
+                    let (bytes, rest) = data.split_at(usize::try_from(value).expect("small"));
+                    data = rest;
+                    fields.bytes.entry(key >> 3).or_default().push(bytes.to_vec());
+                }
+                kind => panic!("wire type {kind}"),
+            }
+        }
+        fields
+    }
+
+    fn all(&self, field: u64) -> Vec<Fields> {
+        self.bytes.get(&field).into_iter().flatten().map(|bytes| Fields::read(bytes)).collect()
+    }
+
+    fn number(&self, field: u64) -> u64 {
+        self.numbers[&field][0]
+    }
+
+    fn text(&self, field: u64) -> String {
+        String::from_utf8(self.bytes[&field][0].clone()).expect("UTF-8")
+    }
+}
+
+/// A slice of a trace: the names of its tracks from the outermost, how deep it lies on its own, its name, and its times.
+#[derive(Debug, Clone, PartialEq)]
+struct Slice {
+    track: Vec<String>,
+    depth: usize,
+    name: String,
+    from: u64,
+    until: u64,
+}
+
+/// The slices of a trace, with every rule of the format that they must keep.
+fn slices(trace: &[u8]) -> Vec<Slice> {
+    let mut tracks: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let mut open: BTreeMap<u64, Vec<(String, u64)>> = BTreeMap::new();
+    let mut all = Vec::new();
+    let mut last = 0;
+    for packet in Fields::read(trace).all(1) {
+        assert_eq!(packet.number(10), 1, "one writer");
+        for track in packet.all(60) {
+            let above = track.numbers.get(&5).map_or_else(Vec::new, |parent| tracks[&parent[0]].clone());
+            let names = [above, vec![track.text(2)]].concat();
+            assert!(tracks.values().all(|other| *other != names), "{names:?} twice");
+            assert!(tracks.insert(track.number(1), names).is_none());
+        }
+        for event in packet.all(11) {
+            let (at, track) = (packet.number(8), event.number(11));
+            assert!(at >= last, "in order of time");
+            last = at;
+            let open = open.entry(track).or_default();
+            match event.number(9) {
+                1 => open.push((event.text(23), at)),
+                2 => {
+                    let (name, from) = open.pop().expect("one that began");
+                    let (track, depth) = (tracks[&track].clone(), open.len());
+                    all.push(Slice { track, depth, name, from, until: at });
+                }
+                kind => panic!("type {kind}"),
+            }
+        }
+    }
+    assert!(open.values().all(Vec::is_empty), "all have ended");
+    all
+}
+
+/// The trace has the requests of the window, the parts of the one that is asked for, and the collections that `--json` names.
+#[test]
+fn a_trace_of_perfetto_shows_the_slowest_request_and_the_collections_it_met() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("slowest.pftrace");
+    let file = path.to_str().expect("UTF-8");
+    let run = ["explain", "tiny", "--set", "workload.requests=2000", "--slowest", "1"];
+    let traced = [&run[..], &["--json", "--perfetto", file]].concat();
+    let (status, stdout, stderr) = outcome(&mut harmonia(&traced));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(stderr.contains("slowest.pftrace: ") && stderr.contains(" slices on "), "{stderr}");
+    let told: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(told, explained(&run), "a trace changes nothing");
+    let request = &told["requests"][0];
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let all = slices(&fs::read(&path).expect("written"));
+    let name = format!("request {}: {}", request["request"], request["operation"].as_str().expect("text"));
+    let slowest = all.iter().find(|slice| slice.name == name).expect("the slowest");
+    assert_eq!(
+        (slowest.from, slowest.until),
+        (number(&request["arrival_ns"]), number(&request["finish_ns"]))
+    );
+    let inside = |depth: usize| {
+        let on = all.iter().filter(|slice| slice.track == slowest.track && slice.depth == depth);
+        on.map(|slice| slice.until - slice.from).sum::<u64>()
+    };
+    assert_eq!((inside(1), inside(2)), (number(&request["response_ns"]), number(&request["response_ns"])));
+    let slots = all.iter().filter(|slice| slice.track[0] == "Requests" && slice.depth == 0).count();
+    assert!(slots > 1, "requests overlap");
+    let mut met = 0;
+    for step in request["steps"].as_array().expect("a list") {
+        for part in
+            step["parts"].as_array().expect("a list").iter().filter(|part| !part["collection"].is_null())
+        {
+            let (collection, die) = (&part["collection"], number(&part["die"]));
+            let track = [
+                format!("SSD {}", step["member"]),
+                format!("channel {}", part["channel"]),
+                format!("die {die}"),
+            ];
+            let shown = all.iter().find(|slice| {
+                slice.track == track && slice.depth == 0 && slice.from == number(&collection["began_ns"])
+            });
+            let shown = shown.expect("its collection");
+            assert_eq!(shown.name, format!("collection: {}", collection["why"].as_str().expect("text")));
+            assert!(collection["ended_ns"].is_null() || shown.until == number(&collection["ended_ns"]));
+            for victim in collection["victims"].as_array().expect("a list") {
+                let name =
+                    format!("plane {} block {}: {} live", victim["plane"], victim["block"], victim["live"]);
+                let is_its = |slice: &&Slice| slice.track == track && slice.depth == 1 && slice.name == name;
+                assert!(all.iter().filter(is_its).any(|one| one.from == number(&victim["at_ns"])), "{name}");
+                met += 1;
+            }
+            assert!(all.iter().any(|slice| slice.track == track[..1] && slice.name == "collects"));
+        }
+    }
+    assert!(met > 0, "it met a victim");
+    let planes = all.iter().filter(|slice| slice.track.len() == 4);
+    let works: BTreeSet<&str> = planes.map(|slice| slice.name.as_str()).collect();
+    assert!(works.contains("host program") && works.contains("erase"), "{works:?}");
+    // The file is not replaced, nor is a part of one left.
+    refused(&traced, &["--perfetto", "exists; --force replaces it"]);
+    let window = |window| [&run[..], &["--perfetto", file, "--force", "--window", window]].concat();
+    refused(&window("2s..1s"), &["--window", "ends before it begins"]);
+    refused(&window("1s"), &["--window", "such as 1.33s..1.36s"]);
+    refused(&window("100s..101s"), &["nothing was done in the window 100s..101s"]);
+    let before = fs::read(&path).expect("there");
+    let (status, _, stderr) = outcome(&mut harmonia(&window("0.2s..0.21s")));
+    assert_eq!(status, Some(0), "{stderr}");
+    let other = fs::read(&path).expect("there");
+    assert_ne!(before, other);
+    let meets = |slice: &Slice| slice.from <= 210_000_000 && slice.until >= 200_000_000;
+    assert!(slices(&other).iter().filter(|slice| slice.depth == 0).all(meets));
+    assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1, "nothing else is left");
+}
+
 /// The page shows what the command prints.
 #[test]
 fn the_example_of_the_page_is_what_the_command_prints() {
@@ -151,4 +317,4 @@ fn the_example_of_the_page_is_what_the_command_prints() {
     assert!(page.contains(&format!("harmonia {}", EXAMPLE.join(" "))), "the page names the command");
 }
 
-const EXAMPLE: [&str; 6] = ["explain", "tiny", "--set", "array.level=raid5", "--slowest", "2"];
+const EXAMPLE: [&str; 6] = ["explain", "tiny", "--set", "array.level=raid5", "--slowest", "1"];

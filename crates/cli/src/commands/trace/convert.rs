@@ -23,7 +23,7 @@ pub(super) fn convert(
 ) -> Result<(), Failure> {
     let ConversionArguments { to, out, force, exact, json } = arguments;
     let named = |problem: String| Failure::BadInput(format!("--out {}: {problem}", shown(out)));
-    files::refuse_folder(out)?;
+    files::refuse_folder("--out", out)?;
     let target = Target::new(to.as_deref(), out, *exact).map_err(named)?;
     let session = Session::open(reading, no_progress, output)?;
     let file = session.create(reading, out, *force)?;

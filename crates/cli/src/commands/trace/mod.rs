@@ -75,7 +75,7 @@ impl Session {
             let problem = "is one of the files that are read: name another";
             return Err(Failure::BadInput(format!("--out {}: {problem}", shown(out))));
         }
-        ResultFile::create(out, force)
+        ResultFile::create("--out", out, force)
     }
 
     /// Lets `read` read the trace: what it is given says whether to go on, and moves the bar.

@@ -44,7 +44,7 @@ pub(super) fn fit(
     match file {
         Some(file) => {
             interrupt::check(session.cancel)?;
-            file.write(&text)
+            file.write(text.as_bytes())
         }
         None => output.data(&text),
     }
