@@ -149,6 +149,7 @@ impl<'a> Fit<'a> {
             return self.unknown(KEY, "the reads at depth 1 have neither bins nor enough percentiles");
         };
         self.drive.read_us = middle;
+        let (low, high) = (low.map(|us| us * (1.0 - LATENCIES)), high.map(|us| us * (1.0 + LATENCIES)));
         let list = |times: [f64; 3]| times.map(|time| format!("{time:.1}")).join(", ") + " us";
         let known = match self.of(Kind::IdleWrites) {
             Some(writes) => format!("{} and {}", experiment.name, writes.name),
