@@ -28,6 +28,8 @@ pub const LATENCIES: f64 = 0.02;
 pub const MODEL: f64 = 0.1;
 /// A range wider than this factor tells nothing.
 const WIDEST: f64 = 2.0;
+/// Capacities that are written until a rate counts as steady: behind its cliff it is level for a while, and falls again.
+const SETTLED: f64 = 4.0;
 /// Corrections of a simulated drive at most, and how near is near enough. Unit: share.
 const CORRECTIONS: usize = 5;
 const NEAR: f64 = 0.004;
@@ -147,6 +149,7 @@ impl<'a> Fit<'a> {
             return self.unknown(KEY, "the reads at depth 1 have neither bins nor enough percentiles");
         };
         self.drive.read_us = middle;
+        let (low, high) = (low.map(|us| us * (1.0 - LATENCIES)), high.map(|us| us * (1.0 + LATENCIES)));
         let list = |times: [f64; 3]| times.map(|time| format!("{time:.1}")).join(", ") + " us";
         let known = match self.of(Kind::IdleWrites) {
             Some(writes) => format!("{} and {}", experiment.name, writes.name),
@@ -226,12 +229,12 @@ impl<'a> Fit<'a> {
             .found
             .iter()
             .any(|found| found.key == "timing.program" && !matches!(found.known, Known::NotIdentified(_)));
-        let over_time = self.measured.over_time.as_ref();
-        let steady = over_time.and_then(|over_time| Some((over_time.steady()?, &over_time.name)));
+        // Uniform writes that were measured behind a short overwrite are too fast.
+        let is_settled = self.measured.over_time.is_none() || self.steady().is_some();
         let counted = sheet.uniform.map(|media| media / sheet.sequential.unwrap_or(1.0));
-        let (target, from) = match (counted, uniform, steady) {
+        let (target, from) = match (counted, uniform, self.steady()) {
             (Some(ratio), _, _) => (Target::Amplification(ratio), "counters.uniform".to_owned()),
-            (None, Some(uniform), _) if knows_program => {
+            (None, Some(uniform), _) if knows_program && is_settled => {
                 (Target::Rate(uniform.written()), uniform.name.clone())
             }
             (None, None, Some((rate, name))) if knows_program => {
@@ -282,6 +285,13 @@ impl<'a> Fit<'a> {
         let range = [0.98, 1.02].map(|off| format!("{:.1}%", percent(closed::reserved(flash * off, FLOOR))));
         self.note(KEY, Some(range), Known::Identified(format!("the cliff in {name}")));
         Ok(())
+    }
+
+    /// Rate after [`SETTLED`], in bytes/s, and the file that tells.
+    pub fn steady(&self) -> Option<(f64, &'a str)> {
+        let over_time = self.measured.over_time.as_ref()?;
+        let least = (SETTLED - self.measured.sheet.written_before) * self.measured.sheet.capacity? as f64;
+        Some((over_time.steady(least)?, &over_time.name))
     }
 
     /// Capacities that can be written before the cliff, and the file that tells.

@@ -69,14 +69,14 @@ pub fn calibrate(
 }
 
 fn held_out<'a>(measured: &'a Measured, hold_out: &HoldOut) -> Result<Option<&'a str>, BadInput> {
-    let names = || measured.experiments.iter().map(|one| one.name.as_str());
+    let mut names = measured.experiments.iter().map(|one| one.name.as_str());
     match hold_out {
         HoldOut::Nothing => Ok(None),
-        HoldOut::Last => Ok(names().last().filter(|_| measured.experiments.len() > 1)),
-        HoldOut::Named(name) => names().find(|known| known == name).map(Some).ok_or_else(|| {
+        HoldOut::Last => Ok(names.next_back().filter(|_| measured.experiments.len() > 1)),
+        HoldOut::Named(name) => names.clone().find(|known| known == name).map(Some).ok_or_else(|| {
             let problem =
                 format!("--hold-out {}: no experiment is called so", harmonia_scenario::printable(name, 60));
-            BadInput::plain(problem, &format!("allowed: none, {}", names().collect::<Vec<_>>().join(", ")))
+            BadInput::plain(problem, &format!("allowed: none, {}", names.collect::<Vec<_>>().join(", ")))
         }),
     }
 }

@@ -249,8 +249,12 @@ impl OverTime {
         Some((first, self.written(at)))
     }
 
-    /// Rate in the end, if that of the last eighth and of the one before it differ by less than 5%. Unit: bytes/s.
-    pub fn steady(&self) -> Option<f64> {
+    /// Rate in the end, if so many bytes were written until then, and the rates of the last eighth and of the one before it differ by less
+    /// than 5%. Unit: bytes/s.
+    pub fn steady(&self, least: f64) -> Option<f64> {
+        if self.written(self.points.len()) < least {
+            return None;
+        }
         let rates: Vec<f64> = self.points.iter().map(|point| point.1).collect();
         let eighth = rates.len() / 8;
         if eighth < 2 {
@@ -349,11 +353,11 @@ mod tests {
         let (first, written) = over_time.cliff().expect("a cliff");
         assert_eq!(first, 100.0);
         assert!((written - 5_000.0).abs() < 200.0, "{written}");
-        assert_eq!(over_time.steady(), Some(30.0));
+        assert_eq!((over_time.steady(7_000.0), over_time.steady(7_200.0)), (Some(30.0), None));
         let level = OverTime { points: over_time.points[..40].to_vec(), ..over_time.clone() };
-        assert_eq!((level.cliff(), level.steady()), (None, Some(100.0)));
+        assert_eq!((level.cliff(), level.steady(0.0)), (None, Some(100.0)));
         let falls =
             OverTime { points: (1..100).map(|at| (f64::from(at), 200.0 - f64::from(at))).collect(), ..level };
-        assert_eq!(falls.steady(), None);
+        assert_eq!(falls.steady(0.0), None);
     }
 }

@@ -144,8 +144,7 @@ pub(crate) fn checks(
 ) -> Result<Vec<Check>, RunError> {
     let synthetic = synthetic_uniform();
     let uniform = measured.experiments.iter().find(|one| one.kind() == Kind::Uniform).unwrap_or(&synthetic);
-    let has_rates = measured.sheet.uniform.is_some()
-        || measured.over_time.as_ref().is_some_and(|one| one.steady().is_some());
+    let has_rates = measured.sheet.uniform.is_some() || fit.steady().is_some();
     let mut loads: Vec<&Experiment> = measured.experiments.iter().collect();
     if has_rates && std::ptr::eq(uniform, &synthetic) {
         loads.push(uniform);
@@ -166,9 +165,7 @@ pub(crate) fn checks(
             let simulated = simulated.as_ref().and_then(|shown| shown.amplification);
             checks.push(Check::new("counters", "write amplification", measured, simulated, false));
         }
-        if let Some((name, rate)) =
-            measured.over_time.as_ref().and_then(|one| Some((&one.name, one.steady()?)))
-        {
+        if let Some((rate, name)) = fit.steady() {
             let simulated = simulated.as_ref().map(|shown| shown.written / 1e6);
             checks.push(Check::new(name, "written in the end, MB/s", rate / 1e6, simulated, false));
         }

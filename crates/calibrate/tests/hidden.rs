@@ -52,7 +52,8 @@ fn stream(reads: f64, depth: u32, rate: Option<f64>) -> Stream {
 /// The loads of a plan, scaled to what a drive of few dies takes.
 fn loads(dies: u32) -> Vec<(&'static str, Experiment)> {
     let rate = |per_die: f64| Some(per_die * f64::from(dies));
-    let writers = |rate| Stream { jobs: if rate == None { 4 } else { 1 }, ..stream(0.0, 64, rate) };
+    let writers =
+        |rate: Option<f64>| Stream { jobs: if rate.is_none() { 4 } else { 1 }, ..stream(0.0, 64, rate) };
     let rate_of_reads = rate(1_200.0);
     let beside = |rate| vec![stream(1.0, 64, rate_of_reads), writers(rate)];
     let fill = Stream { is_random: false, block: 512 << 10, ..stream(0.0, 4, None) };

@@ -52,14 +52,20 @@ pub(crate) fn calibrate(
 }
 
 fn tables(result: &Calibration, output: &Output) -> String {
-    let mut keys = Table::new(["key", "value", "how it is known"]);
+    let mut keys = Table::new(["key", "value", "range", "known"]);
+    let mut reasons = String::new();
     for key in &result.keys {
-        let says = Cell::from(key.says());
-        let says = match key.known {
-            Known::Identified(_) => says.with(Emphasis::Good),
-            Known::Given(_) | Known::NotIdentified(_) => says,
+        let (known, from) = match &key.known {
+            Known::Identified(by) => {
+                (Cell::from("identified").with(Emphasis::Good), format!("identified by {by}"))
+            }
+            Known::Given(by) => (Cell::from("given"), format!("given by {by}")),
+            Known::NotIdentified(why) => (Cell::from("default"), why.clone()),
         };
-        keys.push(vec![key.key.into(), key.value.clone().into(), says]);
+        let range =
+            key.range.as_ref().map_or_else(|| "-".to_owned(), |[low, high]| format!("{low} to {high}"));
+        keys.push(vec![key.key.into(), key.value.clone().into(), range.into(), known]);
+        reasons.push_str(&format!("{}: {from}\n", key.key));
     }
     let mut checks = Table::new(["experiment", "figure", "measured", "simulated", "error", "used to fit"]);
     for check in &result.checks {
@@ -79,7 +85,7 @@ fn tables(result: &Calibration, output: &Output) -> String {
         None => "No experiment was held out, so no figure is a prediction.".to_owned(),
     };
     format!(
-        "{}: figures of {} that measurements change\n\n{}\n{}\n{held_out}\n",
+        "{}: figures of {} that measurements change\n\n{}\n{reasons}\n{}\n{held_out}\n",
         result.drive,
         result.preset,
         keys.render(columns, color),
