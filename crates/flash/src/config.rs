@@ -125,7 +125,7 @@ impl Geometry {
 }
 
 /// How long flash commands take.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Timing {
     /// Array read of a page, tR.
     pub read: PageTimes,
@@ -154,6 +154,38 @@ pub struct Timing {
     pub minimum_run: SimDuration,
     /// Added to what remained of a suspended operation when it goes on.
     pub resume: SimDuration,
+    /// How often a page is read again.
+    #[serde(skip_serializing_if = "ReadRetry::is_off")]
+    pub read_retry: ReadRetry,
+}
+
+/// How often the array reads a page again, because what it read could not be corrected: after each attempt with the same probability, so
+/// that k more reads have the probability p^k (1 - p).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct ReadRetry {
+    /// That an attempt is followed by another one; from 0 to [`ReadRetry::MOST`].
+    pub probability: f64,
+    /// How long the array works for each of them; `None`: as long as for the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<SimDuration>,
+}
+
+impl ReadRetry {
+    /// No page is read again.
+    pub const OFF: ReadRetry = ReadRetry { probability: 0.0, step: None };
+    /// The highest probability.
+    pub const MOST: f64 = 0.5;
+
+    /// Whether no page is read again.
+    pub fn is_off(&self) -> bool {
+        self.probability <= 0.0
+    }
+
+    /// What further attempts add to a read whose first takes so long, on average.
+    pub fn mean(&self, first: SimDuration) -> SimDuration {
+        let attempts = self.probability / (1.0 - self.probability);
+        SimDuration((self.step.unwrap_or(first).0 as f64 * attempts).round() as u64)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -175,6 +207,7 @@ impl Timing {
         suspend_host_program: None,
         minimum_run: SimDuration::ZERO,
         resume: SimDuration::ZERO,
+        read_retry: ReadRetry::OFF,
     };
 }
 

@@ -7,4 +7,6 @@ mod config;
 pub mod presets;
 
 pub use bus::{Bus, Grant, Link, Turn, Urgency};
-pub use config::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
+pub use config::{
+    CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, ReadRetry, Timing,
+};

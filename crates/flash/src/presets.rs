@@ -37,7 +37,7 @@ impl fmt::Display for Provenance {
 }
 
 /// The hardware of one device.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Preset {
     /// The name users write, kebab-case.
     pub name: &'static str,

@@ -56,6 +56,9 @@ harmonia_types::counters! {
         /// Waiting in a queue of the host until a drive fetched one more command (`ssd.controller.command_window`), whatever kept
         /// the others there; absent if 0.
         pub window_wait: u128 = Sum, "ns" as "window wait", [serde(skip_serializing_if = "is_zero")];
+        /// The host's own data in the controller of a drive, or waiting for it: for what each command takes
+        /// (`ssd.controller.command_overhead`), or until it moved what the write cache holds (`units_per_second`); absent if 0.
+        pub controller: u128 = Sum, "ns", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The time of one phase by resource, summed over all requests.
@@ -74,6 +77,8 @@ harmonia_types::counters! {
         pub rebuild: u128 = Sum, "ns" as "rebuild wait";
         /// Waiting until a drive's write cache had room; absent if 0.
         pub cache: u128 = Sum, "ns" as "cache wait", [serde(skip_serializing_if = "is_zero")];
+        /// In a drive's controller, or waiting for it; absent if 0.
+        pub controller: u128 = Sum, "ns", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without the parts that belong to none.
@@ -126,6 +131,7 @@ const SHOWN: [Shown; BlameSum::TABLE.len()] = [
     other("waiting until the log of the array had room, or its bitmap could be written", "#a6d854"),
     other("waiting until the write cache of a drive had room", "#17becf"),
     other("waiting in a queue of the host until a drive fetched one more command", "#b15928"),
+    other("in the controller of a drive, or waiting for it", "#66789a"),
 ];
 
 /// A part of the response time, as tables, figures and the page show it.
@@ -220,6 +226,7 @@ impl BlamePhases {
             link: data.link,
             queue_rebuild: data.rebuild + parity.rebuild + reconstruct.rebuild,
             cache_wait: data.cache,
+            controller: data.controller,
             ..*apart
         }
     }
@@ -228,7 +235,8 @@ impl BlamePhases {
 impl ResourceSum {
     /// Adds the time of one request's operations.
     pub fn add(&mut self, blame: &Blame) {
-        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait } = *blame;
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait, controller } =
+            *blame;
         self.gc += u128::from(queue_gc);
         self.rebuild += u128::from(queue_rebuild);
         self.queue += u128::from(queue_host);
@@ -236,6 +244,7 @@ impl ResourceSum {
         self.bus += u128::from(transfer);
         self.link += u128::from(link);
         self.cache += u128::from(cache_wait);
+        self.controller += u128::from(controller);
     }
 
     /// Sum over the resources. Unit: ns.
@@ -273,8 +282,9 @@ pub(crate) mod tests {
         let sum = BlameSum::of(&blame);
         assert_eq!(sum.queue_gc, u128::from(blame.queue_gc()));
         assert_eq!(sum.queue_rebuild, u128::from(blame.queue_rebuild()));
-        let own = [data.service, data.transfer, data.queue_host, data.link, data.cache_wait].map(u128::from);
-        assert_eq!([sum.service, sum.transfer, sum.queue_host, sum.link, sum.cache_wait], own);
+        let own = [data.service, data.transfer, data.queue_host, data.link, data.cache_wait, data.controller];
+        let summed = [sum.service, sum.transfer, sum.queue_host, sum.link, sum.cache_wait, sum.controller];
+        assert_eq!(summed, own.map(u128::from));
         let others = |phase: Blame| u128::from(phase.total() - phase.queue_gc - phase.queue_rebuild);
         assert_eq!((sum.parity, sum.reconstruct), (others(parity), others(reconstruct)));
     }
@@ -300,13 +310,23 @@ pub(crate) mod tests {
         let (blame, mut phases) = (every_part(), BlamePhases::default());
         phases.add(&blame);
         let expected = |phase: Blame| {
-            let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait } = phase;
-            [queue_gc, queue_host, service, transfer, link, queue_rebuild, cache_wait].map(u128::from)
+            let Blame {
+                service,
+                transfer,
+                queue_host,
+                queue_gc,
+                queue_rebuild,
+                link,
+                cache_wait,
+                controller,
+            } = phase;
+            [queue_gc, queue_host, service, transfer, link, queue_rebuild, cache_wait, controller]
+                .map(u128::from)
         };
         let BlamePhases { data, parity, reconstruct } = phases;
         for (sum, phase) in [(data, blame.data), (parity, blame.parity), (reconstruct, blame.reconstruct)] {
-            let ResourceSum { gc, queue, flash, bus, link, rebuild, cache } = sum;
-            assert_eq!([gc, queue, flash, bus, link, rebuild, cache], expected(phase));
+            let ResourceSum { gc, queue, flash, bus, link, rebuild, cache, controller } = sum;
+            assert_eq!([gc, queue, flash, bus, link, rebuild, cache, controller], expected(phase));
         }
     }
 

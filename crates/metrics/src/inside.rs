@@ -131,7 +131,13 @@ pub(crate) mod tests {
             needs_read: 19,
             ..Pairing::ZERO
         },
-        inside: InsideCounters { merged_reads: 11, superseded_moves: 12, preemptions: 13, suspends: 14 },
+        inside: InsideCounters {
+            merged_reads: 11,
+            superseded_moves: 12,
+            preemptions: 13,
+            suspends: 14,
+            read_retries: 15,
+        },
         depth_at_gc: QueueDepth { events: 16, waiting: 40, most: 17 },
         met_gc: MetGc {
             own_reads: Met { count: 2, time: SimDuration(10) },

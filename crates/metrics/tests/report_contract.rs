@@ -45,7 +45,13 @@ const DEVICES: [DeviceCounters; 2] = [
             needs_read: 19,
             skipped: 20,
         },
-        inside: InsideCounters { merged_reads: 11, superseded_moves: 12, preemptions: 13, suspends: 14 },
+        inside: InsideCounters {
+            merged_reads: 11,
+            superseded_moves: 12,
+            preemptions: 13,
+            suspends: 14,
+            read_retries: 15,
+        },
         depth_at_gc: QueueDepth { events: 2, waiting: 5, most: 4 },
         met_gc: MetGc {
             own_reads: Met { count: 2, time: SimDuration(9) },
@@ -212,7 +218,7 @@ fn the_json_is_the_contract() {
         r#""needs_read":0,"skipped":0},"#,
         r#""writes":{"offered":45,"matched":5,"none_waiting":6,"other_offset":7,"not_ready":8,"needs_read":19,"#,
         r#""skipped":20}},"merged_reads":11,"#,
-        r#""superseded_moves":12,"preemptions":13,"suspends":14,"queue_depth_at_gc":{"mean":2.5,"max":4},"#,
+        r#""superseded_moves":12,"preemptions":13,"suspends":14,"read_retries":15,"queue_depth_at_gc":{"mean":2.5,"max":4},"#,
         r#""met_gc":{"own_reads":{"count":2,"mean_ns":4.5},"own_writes":{"count":0,"mean_ns":null},"#,
         r#""sibling_reads":{"count":1,"mean_ns":3.0},"sibling_writes":{"count":4,"mean_ns":1.5}}}"#,
     );
@@ -253,7 +259,7 @@ fn the_json_is_the_contract() {
         r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":1.2727272727272727,"#,
         r#""plane_utilisation_in_gc":null,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
         r#""host_pages_written":6,"host_pages_read":9,"gc_events":0,"write_amplification_whole_cycles":null,"inside":{"pairing":null,"merged_reads":0,"#,
-        r#""superseded_moves":0,"preemptions":0,"suspends":0,"queue_depth_at_gc":{"mean":null,"max":null}},"#,
+        r#""superseded_moves":0,"preemptions":0,"suspends":0,"read_retries":0,"queue_depth_at_gc":{"mean":null,"max":null}},"#,
         r#""gc_waits":{"requests":0,"ns":0},"#,
         r#""host_bytes_written":45056,"flash_bytes_programmed":57344,"flash_bytes":{"host":24576,"padding":0,"parity":20480,"logs":0,"collection":12288,"background":0,"metadata":45056}}],"#,
         r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5,"threads":6},"#,

@@ -530,6 +530,7 @@ fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
     let mut all = vec![
         at("link", own_link, "link"),
         at("link", blame.link - own_link, "shared-link"),
+        at("controller", blame.controller, "controller"),
         at("cache_wait", blame.cache_wait, "write-cache"),
         host,
         at("queue_rebuild", blame.queue_rebuild, inside("die")),

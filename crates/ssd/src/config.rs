@@ -105,10 +105,21 @@ pub struct ControllerConfig {
     pub command_window: Option<u32>,
     /// Which command it fetches next.
     pub arbitration: Arbitration,
+    /// What each command takes of it, one after the other.
+    #[serde(skip_serializing_if = "takes_no_time")]
+    pub command_overhead: SimDuration,
+    /// Mapping units that it moves to dies at most, copies of collection among them; any number if `None`. Unit: units a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub units_per_second: Option<u32>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn takes_no_time(time: &SimDuration) -> bool {
+    *time == SimDuration::ZERO
 }
 
 impl ControllerConfig {
-    /// Whether it fetches every command at once.
+    /// Whether it fetches every command at once, and none takes time.
     pub fn is_none(&self) -> bool {
         *self == ControllerConfig::default()
     }
@@ -806,6 +817,7 @@ impl SsdConfig {
                 !timing.read.is_same() || !timing.program.is_same(),
                 "one time for all pages as ssd.timing.read and ssd.timing.program",
             ),
+            (!timing.read_retry.is_off(), "ssd.timing.read_retry.probability = \"0%\""),
             (!self.write_cache.is_none(), "ssd.write_cache.size = \"none\""),
             (
                 by_steps,

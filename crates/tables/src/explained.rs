@@ -145,6 +145,7 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
         ("queue_rebuild", _) => waiting(&format!("rebuild, resync or scrub on {die}")),
         ("link", "shared-link") => format!("on the link that all SSDs share{role}"),
         ("link", _) => format!("on the host link of {ssd}, or waiting for it{role}"),
+        ("controller", _) => format!("in the controller of {ssd}, or waiting for it{role}"),
         ("cache_wait", _) => waiting(&format!("room in the write cache of {ssd}")),
         ("stripe_wait", "stripe-cache") => waiting("an entry of the stripe cache"),
         ("stripe_wait", _) => waiting(&held(request, part)),

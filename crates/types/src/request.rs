@@ -235,6 +235,9 @@ pub struct Blame {
     /// Waiting until the drive's write cache has room, whatever its dies do but collecting; of a flush, until it is empty.
     #[serde(default)]
     pub cache_wait: u64,
+    /// In the drive's controller, or waiting for it: for what it does with each command, or until it moved what the cache holds.
+    #[serde(default)]
+    pub controller: u64,
 }
 
 impl Blame {
@@ -247,19 +250,22 @@ impl Blame {
         queue_rebuild: 0,
         link: 0,
         cache_wait: 0,
+        controller: 0,
     };
 
     /// Sum of all parts: the time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait } = *self;
-        service + transfer + queue_host + queue_gc + queue_rebuild + link + cache_wait
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait, controller } =
+            *self;
+        service + transfer + queue_host + queue_gc + queue_rebuild + link + cache_wait + controller
     }
 
     /// Adds `other` part by part.
     #[inline]
     pub fn add(&mut self, other: &Blame) {
-        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait } = other;
+        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait, controller } =
+            other;
         self.service += service;
         self.transfer += transfer;
         self.queue_host += queue_host;
@@ -267,6 +273,7 @@ impl Blame {
         self.queue_rebuild += queue_rebuild;
         self.link += link;
         self.cache_wait += cache_wait;
+        self.controller += controller;
     }
 }
 

@@ -246,7 +246,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// The line in which an operation waits for the device in a slot.
     fn line_of(&self, slot: usize, token: u64) -> u32 {
-        let ControllerConfig { command_window, arbitration } = self.members.devices[slot].controller();
+        let ControllerConfig { command_window, arbitration, .. } = self.members.devices[slot].controller();
         // Copies and parked writes of one page must reach their members in one order, whatever queues they come from.
         let keeps_order = self.nvram.is_some() || !matches!(self.layout, Layout::Striped(_));
         if command_window.is_none() || *arbitration == Arbitration::Fifo || keeps_order {

@@ -435,6 +435,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 // What is made of one may concern this device the moment after.
                 device.stop_at_completions();
             }
+            device.retry_reads(faults.seed, index as u16);
             if let Some(wear) = &member.ssd.wear {
                 device.wear_out(wear, faults.seed, index as u16);
             }

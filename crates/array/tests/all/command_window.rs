@@ -18,7 +18,7 @@ const WRITE: u64 = 230;
 fn ssd(window: Option<u32>, arbitration: Arbitration) -> SsdConfig {
     let mut ssd = one_die(16, 8, 5);
     ssd.link.bandwidth = PAGE * 100_000;
-    ssd.controller = ControllerConfig { command_window: window, arbitration };
+    ssd.controller = ControllerConfig { command_window: window, arbitration, ..ControllerConfig::default() };
     ssd
 }
 

@@ -172,7 +172,7 @@ fn blame_table(runs: &Runs, shown: &Shown) -> String {
     let share = |ns: u128| format!("{:.1}%", 100.0 * ns as f64 / all);
     let row = |name: &str, cells: [String; 5]| format!("| {name} | {} |\n", cells.join(" | "));
     let of_write = |blame: &Blame| {
-        let Blame { service, transfer, queue_host, queue_gc, link, queue_rebuild: _, cache_wait: _ } = *blame;
+        let Blame { service, transfer, queue_host, queue_gc, link, .. } = *blame;
         [queue_gc, queue_host, service, transfer, link].map(|ns| ms(ns as f64))
     };
     let of_all =

@@ -156,6 +156,13 @@ fn generate(seed: u64) -> Generated {
     put(format_args!("suspend_erase = \"{}\"", inside.pick(&["none", "0us", "3us", "50us"])));
     put(format_args!("resume = \"{}us\"", inside.range(0, 9)));
     put(format_args!("suspend_host_program = \"{}\"", bus.pick(&["none", "none", "0us", "7us"])));
+    let mut retry = Draw(Rng::stream(seed, "swarm/read-retry"));
+    if retry.0.chance(0.15) && !superblocks {
+        put(format_args!("read_retry.probability = \"{}%\"", retry.range(0, 50)));
+        if retry.0.chance(0.5) {
+            put(format_args!("read_retry.step = \"{}us\"", retry.range(1, 90)));
+        }
+    }
     put(format_args!(
         "minimum_run = \"{}\"",
         Draw(Rng::stream(seed, "swarm/minimum-run")).pick(&["0us", "0us", "5us", "90us"])
@@ -179,11 +186,20 @@ fn generate(seed: u64) -> Generated {
     if depth.0.chance(0.2) {
         put(format_args!("queue_depth = {}", depth.range(1, 24)));
     }
+    put(format_args!("[ssd.controller]"));
     let mut window = Draw(Rng::stream(seed, "swarm/command-window"));
     if window.0.chance(0.2) {
         let arbitration = window.pick(&["round-robin", "fifo"]);
         let most = window.range(1, 24);
-        put(format_args!("[ssd.controller]\ncommand_window = {most}\narbitration = \"{arbitration}\""));
+        put(format_args!("command_window = {most}\narbitration = \"{arbitration}\""));
+    }
+    let mut controller = Draw(Rng::stream(seed, "swarm/controller"));
+    if controller.0.chance(0.15) {
+        put(format_args!("command_overhead = \"{}ns\"", controller.range(1, 30_000)));
+    }
+    if cached && controller.0.chance(0.2) {
+        let most = controller.range(2, 2_000) * 1_000;
+        put(format_args!("units_per_second = {most}"));
     }
     if cached {
         let size = page_size * [cache.range(1, 4), cache.range(1, 64)][cache.range(0, 1) as usize];

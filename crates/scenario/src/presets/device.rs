@@ -40,13 +40,23 @@ struct Writes {
     controller: ControllerConfig,
 }
 
+/// A controller whose commands take no time.
+const fn fetches(command_window: Option<u32>, arbitration: Arbitration) -> ControllerConfig {
+    ControllerConfig {
+        command_window,
+        arbitration,
+        command_overhead: SimDuration::ZERO,
+        units_per_second: None,
+    }
+}
+
 /// By their numbers, answered when they are programmed.
 const BY_NUMBER: Writes = Writes {
     allocation: Allocation::CWDP,
     frontiers: Frontiers::Shared,
     mapping_unit: None,
     cache: None,
-    controller: ControllerConfig { command_window: None, arbitration: Arbitration::RoundRobin },
+    controller: fetches(None, Arbitration::RoundRobin),
 };
 
 /// How a device collects, and from where on.
@@ -386,7 +396,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
             drain: Drain::Full,
             pacer: Pacing::Off,
         }),
-        controller: ControllerConfig { command_window: Some(200), arbitration: Arbitration::RoundRobin },
+        controller: fetches(Some(200), Arbitration::RoundRobin),
     },
     priority: Priority::ReadsFirst,
     multi_plane: false,
@@ -561,10 +571,7 @@ const IN_ONE_LINE: Provenance =
 const SK_HYNIX_PE8110_960G: DevicePreset = DevicePreset {
     name: "sk-hynix-pe8110-960g",
     reserved: 14.9,
-    writes: Writes {
-        controller: ControllerConfig { command_window: Some(64), arbitration: Arbitration::Fifo },
-        ..MODERN_TLC_1T.writes
-    },
+    writes: Writes { controller: fetches(Some(64), Arbitration::Fifo), ..MODERN_TLC_1T.writes },
     trigger: Trigger::Proportional,
     last_program: LastProgram::Filled,
     provenance: &replaced(

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes};
+use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes, ReadRetry};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, Drain, FreeList, Frontiers,
     LastProgram, LevelingConfig, Order, Pacing, PolicyConfig, Priority, Rating, Scale, SsdConfig, Superblock,
@@ -13,7 +13,7 @@ use harmonia_types::{SimDuration, units};
 use super::held::{Draft as _, Held, Place, at, by};
 use super::kinds::{
     Kind, above, amount, choice, count, device_preset, flag, is_integer, is_list, meant, opened, policy,
-    positive_time, rate, share, size, threshold, time,
+    positive_time, rate, share, size, table, threshold, time,
 };
 use super::{Form, Key};
 use crate::error::Parsed;
@@ -224,6 +224,30 @@ fn says_begins_at(ssd: &SsdConfig) -> bool {
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
 }
 
+/// That commands take no time goes without saying.
+fn says_overhead(ssd: &SsdConfig) -> bool {
+    ssd.controller.command_overhead > SimDuration::ZERO
+}
+
+/// That no page is read again goes without saying.
+fn reads_again(ssd: &SsdConfig) -> bool {
+    ssd.timing.read_retry != ReadRetry::OFF
+}
+
+/// Without a cache there is nothing to hold up.
+fn says_cap(ssd: &SsdConfig) -> bool {
+    ssd.controller.units_per_second.is_some() && !ssd.write_cache.is_none()
+}
+
+/// Units are counted where they leave the cache.
+fn caps_cache(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if ssd.write_cache.is_none() && field.node.value.text() != Some("none") {
+        let problem = "only what leaves a write cache can be held up";
+        return Err(field.fault_allowing(problem, "no `units_per_second`, or a `size` of ssd.write_cache"));
+    }
+    Ok(())
+}
+
 fn says_controller(ssd: &SsdConfig) -> bool {
     let says = |ssd: &SsdConfig| !ssd.controller.is_none();
     says(ssd) || device::find(&ssd.preset).is_some_and(|preset| says(&preset))
@@ -330,6 +354,13 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "how long the array of a program or an erase works at least before a read suspends it, since it began or was resumed" },
     at! { "ssd.timing.resume", timing.resume, time(), PRESET,
         "time added to the rest of a suspended operation when it continues" },
+    by! { "ssd.timing.read_retry", table("a table with `probability` and `step`"), Draft::read_retry, |_, _| None, "off",
+        "how often a page is read again because what was read could not be corrected" },
+    at! { "ssd.timing.read_retry.probability", timing.read_retry.probability if reads_again, share(0.0, ReadRetry::MOST), "0%",
+        "that the array reads a page again after an attempt, and then again: k more reads have the probability p^k (1 - p), each page by \
+         itself. Reads of collection are no different" },
+    at! { "ssd.timing.read_retry.step", timing.read_retry.step if reads_again, positive_time().optional(), "as the first read",
+        "how long the array works for each further read of a page" },
     at! { "ssd.link.bandwidth", link.bandwidth, rate("300MB/s"), PRESET, "bandwidth of the host link" },
     at! { "ssd.link.latency", link.latency, time(), PRESET, "latency of the host link, added once to every sub-request" },
     at! { "ssd.link.order", link.order, choice(&[("ready", LinkOrder::Ready), ("arrival", LinkOrder::Arrival)]).quiet(),
@@ -348,6 +379,13 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     at! { "ssd.controller.arbitration", controller.arbitration if says_controller,
         choice(&[("round-robin", Arbitration::RoundRobin), ("fifo", Arbitration::Fifo)]), PRESET,
         "which command the drive fetches next. round-robin: the first of each queue in turn; fifo: the first that came" },
+    at! { "ssd.controller.command_overhead", controller.command_overhead if says_overhead, time(), "0us",
+        "what the controller needs for each command of the host or the array, one after the other, before the data of a write goes over \
+         the link" },
+    at! { "ssd.controller.units_per_second", controller.units_per_second if says_cap, needs caps_cache,
+        count(1, 10_000_000).or_none().saying("\"none\" or a whole number, 1 to 10000000"), "none",
+        "mapping units that the controller moves to dies in a second at most, copies of collection among them. What the write cache would \
+         hand over waits there; copies do not wait" },
     at! { "ssd.write_cache.size", write_cache.size if says_cache, size(512, 1 << 40).or_none()
             .saying("\"none\" or a size such as \"12MiB\", at least a page, or where a program carries several mapping units at \
                      least a program for each allocation unit (two programs where ssd.ftl.allocation is \"dynamic\")"), PRESET,

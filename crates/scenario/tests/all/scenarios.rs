@@ -266,6 +266,7 @@ fn a_device_has_all_its_keys() {
         [ssd.controller]
         command_window = 64
         arbitration = "fifo"
+        command_overhead = "300ns"
         [ssd.link]
         order = "arrival"
         [ssd.ftl]
@@ -289,7 +290,13 @@ fn a_device_has_all_its_keys() {
     let suspends = (ssd.timing.suspend_program, ssd.timing.suspend_erase, ssd.timing.resume);
     assert_eq!(ssd.timing.suspend_host_program, Some(SimDuration::from_us(15)));
     assert_eq!(ssd.timing.minimum_run, SimDuration::from_us(9));
-    assert_eq!(ssd.controller, ControllerConfig { command_window: Some(64), arbitration: Arbitration::Fifo });
+    let controller = ControllerConfig {
+        command_window: Some(64),
+        arbitration: Arbitration::Fifo,
+        command_overhead: SimDuration(300),
+        units_per_second: None,
+    };
+    assert_eq!(ssd.controller, controller);
     assert_eq!(ssd.link.order, LinkOrder::Arrival);
     assert_eq!(ssd.timing.read.times(), [50, 78, 106].map(SimDuration::from_us));
     assert_eq!(ssd.timing.program.times(), [500, 1_500].map(SimDuration::from_us));

@@ -33,6 +33,19 @@ pub(super) struct SubState {
     operation: Operation,
     /// Power was lost since it was submitted: nobody waits for it.
     pub is_silent: bool,
+    /// How long the controller had it before its pages went on.
+    pub in_controller: SimDuration,
+}
+
+impl SubState {
+    /// Of what the blame of a page has on the link, the controller's part is apart.
+    #[inline]
+    pub fn with_controller(&self, blame: Blame) -> Blame {
+        match self.in_controller.0 {
+            0 => blame,
+            ns => Blame { link: blame.link - ns, controller: blame.controller + ns, ..blame },
+        }
+    }
 }
 
 /// Where a write covers pages in part.
@@ -96,13 +109,25 @@ impl<P: Probe> Device<P> {
             met_own_plane: false,
             operation: sub.operation,
             is_silent: false,
+            in_controller: SimDuration::ZERO,
         })
     }
 
     /// A sub-request without page operations is done; only the link's latency was spent.
     pub(super) fn finish_at_once(&mut self, token: u64, issued: SimTime, now: SimTime) {
-        let blame = Blame { link: (now - issued).0, ..Blame::default() };
+        let blame = self.entered(issued, now);
         self.completions.push(SubCompletion { token, finish: now, blame, met_gc: false, is_parity: false });
+    }
+
+    /// Where the time went until a sub-request reached the dies or the cache: on the link, and in the controller.
+    pub(super) fn entered(&self, issued: SimTime, now: SimTime) -> Blame {
+        let controller = self.in_controller(issued, now);
+        Blame { link: ((now - issued) - controller).0, controller: controller.0, ..Blame::default() }
+    }
+
+    /// How much of that was in the controller.
+    pub(super) fn in_controller(&self, issued: SimTime, now: SimTime) -> SimDuration {
+        (now - issued) - self.rules.link_latency
     }
 
     /// A page that touches neither flash nor link is done.
@@ -160,6 +185,7 @@ impl<P: Probe> Device<P> {
             queue_rebuild: queue_rebuild.0,
             link: ((op.ready - issued) + (finish - now)).0,
             cache_wait: 0,
+            controller: 0,
         };
         if self.probe.follower().is_some() {
             self.follow_op(die, &op, &share, &blame, now);
@@ -218,6 +244,7 @@ impl<P: Probe> Device<P> {
         met_gc: bool,
     ) {
         let sub = &mut self.subs[handle];
+        let blame = sub.with_controller(blame);
         debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");
         if let Some(follower) = self.probe.follower() {
             follower.is_done(sub.token, page, finish, &blame);
@@ -263,6 +290,7 @@ impl<P: Probe> Device<P> {
         // The host is there, though it is turned away.
         self.interrupted |= !self.is_background(OwnerId::host(handle));
         let sub = &mut self.subs[handle];
+        let blame = sub.with_controller(blame);
         debug_assert_eq!(blame.total(), (now - sub.issued).0, "blame sums to the time until the refusal");
         if let Some(follower) = self.probe.follower() {
             follower.is_refused(sub.token, now, &blame);

@@ -23,7 +23,7 @@
 //! A write is never refused: it waits for a slot, and not for a die. Reads that ask to fail fast are refused as ever, unless the cache has
 //! their page.
 
-use harmonia_types::{Blame, Lpn, Operation, SimDuration, SimTime, WriteCacheCounters};
+use harmonia_types::{Blame, IoCause, Lpn, Operation, SimDuration, SimTime, WriteCacheCounters};
 
 use super::account::Share;
 use super::owner::OwnerId;
@@ -32,7 +32,9 @@ use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure, SubCompletion, SubRequest};
 use crate::config::{Pacing, SsdConfig};
 use crate::die::command::NO_OP;
-use crate::front::{Effect, Feeds, Holds, InLine, Pacer, Program, Trimmed, Turn, Write, WriteCache, Written};
+use crate::front::{
+    Effect, Feeds, Gate, Holds, InLine, Pacer, Program, Trimmed, Turn, Write, WriteCache, Written,
+};
 use crate::ftl::Ftl;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
@@ -56,6 +58,8 @@ impl Cache {
             Pacing::Off => None,
             Pacing::Collection => Some(pacer(config, shape)),
         };
+        let copied = ftl.tally().programs[IoCause::Gc as usize];
+        pages.gate = config.controller.units_per_second.map(|rate| Gate::new(rate, copied));
         Some(Cache {
             pages,
             ack: config.write_cache.ack,
@@ -191,9 +195,13 @@ impl<P: Probe> Device<P> {
         if let Some(pacer) = self.cache.as_mut().and_then(|cache| cache.pages.pacer.as_mut()) {
             pacer.is_due(self.dies.iter().any(|die| die.collection.has_turn()));
         }
+        if self.rules.controller.units_per_second.is_some() {
+            self.note_copies(now);
+        }
         loop {
             let Some(effect) = self.cache.as_mut().and_then(|cache| cache.pages.next(now)) else {
                 if self.rules.drains_in_part
+                    && self.cache.as_ref().is_some_and(|cache| cache.pages.gate_is_open(now))
                     && let Some((program, unit)) = self.part_for_idle_die()
                 {
                     self.write_program(program, None, unit, now)?;
@@ -202,11 +210,11 @@ impl<P: Probe> Device<P> {
                 break;
             };
             match effect {
-                Effect::Admitted { page, write, slot, absorbs, collected } => {
+                Effect::Admitted { page, write, slot, absorbs, collected, kept } => {
                     let origin = Origin { token: write.token, page: page.page };
                     self.probe.admit(slot, Lpn(page.lpn), write.cause, origin, absorbs);
                     let slot = Some(slot).filter(|_| collected > SimDuration::ZERO);
-                    self.acknowledge(&page, slot, collected, now);
+                    self.acknowledge(&page, slot, (collected, kept), now);
                 }
                 Effect::Turn(what) => self.take_turn(&what, now)?,
                 Effect::HandOver(program) => {
@@ -214,9 +222,8 @@ impl<P: Probe> Device<P> {
                     self.write_program(program, None, unit, now)?;
                 }
                 Effect::Flushed(flush) => {
-                    let waited = (now - flush.since).0;
-                    let link = (flush.since - flush.issued).0;
-                    let blame = Blame { link, cache_wait: waited, ..Blame::default() };
+                    let cache_wait = (now - flush.since).0;
+                    let blame = Blame { cache_wait, ..self.entered(flush.issued, flush.since) };
                     self.completions.push(SubCompletion {
                         token: flush.token,
                         finish: now,
@@ -227,7 +234,7 @@ impl<P: Probe> Device<P> {
                 }
             }
         }
-        let next = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.pages.next_time());
+        let next = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.pages.next_time(now));
         let slot = self.buses.len() + 1;
         if next == SimTime::NEVER {
             self.bus_wakes.clear(slot);
@@ -237,18 +244,34 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
-    /// The host hears that the cache has a page of it; `slot`: what it waited for while a die collected.
-    fn acknowledge(&mut self, page: &InLine, slot: Option<u32>, collected: SimDuration, now: SimTime) {
+    /// What collection has programmed keeps the controller busy.
+    #[cold]
+    fn note_copies(&mut self, now: SimTime) {
+        let Some(gate) = self.cache.as_mut().and_then(|cache| cache.pages.gate.as_mut()) else { return };
+        let padded = self.counters.padding[IoCause::Gc as usize] / self.rules.page_size.by();
+        gate.note_copies(self.ftl.tally().programs[IoCause::Gc as usize] - padded, now);
+    }
+
+    /// The host hears that the cache has a page of it; `slot`: what it waited for while a die collected. Of its waiting it was so long for
+    /// that, and for the controller.
+    fn acknowledge(
+        &mut self,
+        page: &InLine,
+        slot: Option<u32>,
+        (collected, kept): (SimDuration, SimDuration),
+        now: SimTime,
+    ) {
         let ack = self.cache.as_ref().map_or(SimDuration::ZERO, |cache| cache.ack);
         let blame = Blame {
             service: ack.0,
             queue_gc: collected.0,
             link: (page.ready - self.subs[page.sub].issued).0,
-            cache_wait: (now - page.ready - collected).0,
+            cache_wait: (now - page.ready - collected - kept).0,
+            controller: kept.0,
             ..Blame::default()
         };
         if let Some((follower, slot)) = self.probe.follower().zip(slot) {
-            follower.gets_slot(slot, &blame);
+            follower.gets_slot(slot, &self.subs[page.sub].with_controller(blame));
         }
         self.finish_page(page.sub, page.page, now + ack, blame, collected > SimDuration::ZERO);
     }
@@ -261,7 +284,7 @@ impl<P: Probe> Device<P> {
             Turn::Trim { fast_fail } => match cache.pages.trim(what.lpn) {
                 Trimmed::Dropped(slot) => {
                     self.probe.discard(Lpn(what.lpn));
-                    self.acknowledge(what, None, SimDuration::ZERO, now);
+                    self.acknowledge(what, None, (SimDuration::ZERO, SimDuration::ZERO), now);
                     return self.write_out(slot, UNBOUND, now);
                 }
                 Trimmed::Elsewhere => (OpKind::Trim, fast_fail),
@@ -360,6 +383,9 @@ impl<P: Probe> Device<P> {
             let program = self.rules.shape.packing.slots_per_program();
             if let Some(slot) = oldest.filter(|_| self.rules.drains_in_part && takes < program) {
                 cache.pages.lacks(slot, program - takes);
+            }
+            if let Some(gate) = &mut cache.pages.gate {
+                gate.pass(takes.into(), now);
             }
             cache.pages.end_program(list);
         }
@@ -549,7 +575,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn forget_line(&mut self, now: SimTime) {
         let mut forgotten = Vec::new();
         if let Some(cache) = &mut self.cache {
-            cache.pages.lose_power(|sub| forgotten.push(sub));
+            cache.pages.lose_power(now, |sub| forgotten.push(sub));
             self.bus_wakes.set(self.buses.len() + 1, now);
         }
         forgotten.into_iter().for_each(|sub| self.forget_page(sub));

@@ -49,9 +49,10 @@ impl<P: Probe> Device<P> {
         debug_assert!(self.next_wakeup() >= now, "slowed down at {now} before earlier events ran");
         let factor = if factor.is_nan() { 1.0 } else { factor.clamp(1.0, SLOWEST) };
         let slow = |rated: SimDuration| SimDuration((rated.0 as f64 * factor).round() as u64);
-        let Timing { read, program, erase, .. } = self.rated;
+        let Timing { read, program, erase, read_retry, .. } = self.rated;
         let timing = &mut self.rules.timing;
         (timing.read, timing.program, timing.erase) = (read.map(slow), program.map(slow), slow(erase));
+        timing.read_retry.step = read_retry.step.map(slow);
     }
 
     /// The device fails at `now`: it does nothing and answers nothing any more. Completions, refusals and notices that
@@ -83,7 +84,7 @@ impl<P: Probe> Device<P> {
         }
         debug_assert!(self.next_wakeup() >= now, "lost power at {now} before earlier events ran");
         self.ingress.clear();
-        self.link = Link::default();
+        (self.link, self.controller) = (Link::default(), Link::default());
         let landing = self.placement.as_mut().map(|placement| placement.forget_landing());
         let by_map = self.superblocks.as_mut().map(|blocks| blocks.forget_landing());
         // The last first: each goes before all others.

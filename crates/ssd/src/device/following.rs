@@ -35,6 +35,10 @@ impl<P: Probe> Device<P> {
     /// A host operation of a die is done: where it was, and what it waited for.
     #[cold]
     pub(super) fn follow_op(&mut self, die: u32, op: &PageOp, share: &Share, blame: &Blame, now: SimTime) {
+        let blame = &match op.owner.get() {
+            Owner::Host(sub) => self.subs[sub].with_controller(*blame),
+            Owner::Cache(_) => *blame,
+        };
         let command = &self.dies[die as usize].command;
         let (ready, start) = (op.ready, command.start);
         let (bus_host, bus_gc) = (command.bus_wait_host.0, command.bus_wait_gc.0);

@@ -78,9 +78,9 @@ impl<P: Probe> Device<P> {
         if !is_alone {
             self.dies[die as usize].parts.push(part);
         }
+        let read = self.read_time(die, (victim.block, page), now);
         let timing = &self.rules.timing;
         let command = self.dies[die as usize].begin(Activity::Joint(Class::Read), now);
-        let read = self.rules.read_time((victim.block, page), now);
         command.told(timing.command.read).then(Step::Array(read));
         if part.transfers {
             command.then(Step::Out(1));

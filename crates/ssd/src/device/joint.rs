@@ -169,9 +169,11 @@ impl<P: Probe> Device<P> {
         extra: (SimDuration, u32),
         now: SimTime,
     ) {
+        let array = Step::Array(match class {
+            Class::Read => self.read_time_of_parts(die, place, now),
+            Class::Write => self.rules.program_time(place, now) + extra.0,
+        });
         let slot = &self.dies[die as usize];
-        let read = Step::Array(self.rules.read_time(place, now));
-        let program = Step::Array(self.rules.program_time(place, now) + extra.0);
         let cycles = self.cycles_of_parts(die, class);
         let pages = slot.parts.iter().map(|part| u8::from(part.transfers)).sum();
         let is_background =
@@ -179,10 +181,9 @@ impl<P: Probe> Device<P> {
         let background = self.background.is_some() && slot.parts.iter().all(is_background);
         let command = self.dies[die as usize].begin(Activity::Joint(class), now).told(cycles);
         match (class, pages) {
-            (Class::Read, 0) => command.then(read),
-            (Class::Read, _) => command.then(read).then(Step::Out(pages)),
-            (Class::Write, 0) => command.then(program),
-            (Class::Write, _) => command.then(Step::In(pages)).then(program),
+            (_, 0) => command.then(array),
+            (Class::Read, _) => command.then(array).then(Step::Out(pages)),
+            (Class::Write, _) => command.then(Step::In(pages)).then(array),
         };
         (command.summaries, command.background) = (extra.1, background);
         self.start(die, now);

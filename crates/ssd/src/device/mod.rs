@@ -33,6 +33,7 @@
 //! * `global`: collected pages that go to another unit;
 //! * `idle`: collecting that gives way to the host;
 //! * `refuse`: operations that fail fast instead of waiting for collection;
+//! * `retry`: pages that are read again;
 //! * `account`: blame and sub-request completion;
 //! * `background`: work of the array that is not the host's, and the time dies spend on it;
 //! * `faults`: a device that becomes slow, and one that stops;
@@ -49,7 +50,10 @@
 //!
 //! Without a write cache a write is durable, and answered, when its program ends.
 //!
-//! Not modelled: cache-mode commands, command overhead in the controller, power limits, and mapping-table traffic.
+//! The controller takes commands one after the other, each for `ssd.controller.command_overhead`, before the data of a write goes over the
+//! link.
+//!
+//! Not modelled: cache-mode commands, power limits, and mapping-table traffic.
 
 mod account;
 mod advance;
@@ -77,6 +81,7 @@ mod plain;
 mod queue;
 mod quiet;
 mod refuse;
+mod retry;
 mod rules;
 mod run;
 mod settled;
@@ -96,7 +101,7 @@ mod windows;
 
 use std::collections::VecDeque;
 
-use harmonia_engine::SlotQueue;
+use harmonia_engine::{Rng, SlotQueue};
 use harmonia_flash::{Bus, Copyback, Link, LinkOrder, Timing};
 use harmonia_types::{Divisor, SimDuration, SimTime};
 
@@ -174,8 +179,12 @@ pub struct Device<P: Probe = NoProbe> {
     /// One slot per die, where commands are suspended: when to look whether a read that waits suspends what runs.
     looks: SlotQueue,
     link: Link,
+    /// By die, where pages are read again: what says how often.
+    retries: Vec<Rng>,
     buses: Vec<Bus>,
-    /// Sub-requests still on their way (link latency).
+    /// Takes one command after the other, as a link does.
+    controller: Link,
+    /// Sub-requests still on their way: link latency, and the controller.
     ingress: VecDeque<(SimTime, SubRequest, SimTime)>,
     completions: Vec<SubCompletion>,
     refusals: Vec<SubRefusal>,
@@ -259,7 +268,7 @@ impl<P: Probe> Device<P> {
         let (ftl_config, timing) = (&config.ftl, &config.timing);
         // What is a page to all that follows is a mapping unit.
         let transfer = config.unit_transfer();
-        let by_page = !timing.read.is_same() || !timing.program.is_same();
+        let by_page = !timing.read.is_same() || !timing.program.is_same() || !timing.read_retry.is_off();
         let global = config.gc.destination == Destination::Device;
         let reads_first = ftl_config.priority == Priority::ReadsFirst;
         let by_lane = shape.packing.packs()
@@ -293,6 +302,7 @@ impl<P: Probe> Device<P> {
                 page_in: if shape.packing.packs() { transfer } else { transfer + timing.command.program },
                 link_page: config.link.page_time(shape.page_size),
                 link_latency: config.link.latency,
+                enters_at_once: config.link.latency + config.controller.command_overhead == SimDuration::ZERO,
                 link_in_order: config.link.order == LinkOrder::Arrival,
                 queue_depth: config.link.queue_depth,
                 controller: config.controller.clone(),
@@ -310,7 +320,8 @@ impl<P: Probe> Device<P> {
                         || (!config.geometry.own_pins
                             && (timing.copyback != Copyback::Die || timing.command.take_time()))
                         || by_page),
-                moves_directly: !shape.packing.packs()
+                moves_directly: config.controller.units_per_second.is_none()
+                    && !shape.packing.packs()
                     && !config.geometry.own_pins
                     && timing.copyback == Copyback::None
                     && !timing.command.take_time()
@@ -351,6 +362,8 @@ impl<P: Probe> Device<P> {
             bus_wakes: SlotQueue::new(channels as usize + 1 + usize::from(has_cache) + usize::from(suspends)),
             looks: SlotQueue::new(if suspends { dies } else { 0 }),
             link: Link::default(),
+            controller: Link::default(),
+            retries: Vec::new(),
             buses: vec![Bus::default(); channels as usize],
             ingress: VecDeque::new(),
             completions: Vec::new(),
@@ -380,6 +393,7 @@ impl<P: Probe> Device<P> {
             diaries: Diaries::new(if probe.audits() { dies } else { 0 }),
             probe,
         };
+        device.retry_reads(0, 0);
         device.is_plain = device.is_plain();
         device.settling = device.begin_settling();
         Ok(device)
@@ -410,13 +424,15 @@ impl<P: Probe> Device<P> {
             self.ftl.prefetch(place.unit, place.lpn);
             return self.submit_plain(now, &sub, place);
         }
-        if self.rules.link_latency == SimDuration::ZERO {
+        if self.rules.enters_at_once {
             self.accept(now, sub, now)?;
             self.answer_everywhere(now);
             self.tell_queue(now);
             Ok(())
         } else {
-            self.ingress.push_back((now + self.rules.link_latency, sub, now));
+            let overhead = self.rules.controller.command_overhead;
+            let enters = self.controller.take(now + self.rules.link_latency, overhead);
+            self.ingress.push_back((enters, sub, now));
             Ok(())
         }
     }

@@ -41,7 +41,10 @@ impl<P: Probe> Device<P> {
         let packs = rules.shape.packing.packs();
         let has_rules = packs || rules.by_page || rules.reads_first || rules.multi_plane || rules.suspends;
         let by_head = rules.geometry.own_pins && self.schedule_needs.serves_head;
-        by_head && !(is_watched || has_queues || has_rules || rules.global || self.governor.is_some())
+        let is_free = rules.controller.command_overhead == SimDuration::ZERO;
+        by_head
+            && is_free
+            && !(is_watched || has_queues || has_rules || rules.global || self.governor.is_some())
     }
 
     /// Lets time pass up to and including `until`, or until it `stops`, where nothing but dies can have anything to do.
@@ -99,6 +102,7 @@ impl<P: Probe> Device<P> {
             queue_rebuild: 0,
             link: (ready - issued).0,
             cache_wait: 0,
+            controller: 0,
         };
         self.ops.release(handle);
         self.finish_page(sub, page, now, blame, met_gc);
@@ -179,8 +183,7 @@ impl<P: Probe> Device<P> {
     /// Whether writes of one whole page go the shortest way now.
     #[inline]
     fn goes_plain(&self) -> bool {
-        let at_once = self.rules.link_latency == SimDuration::ZERO;
-        self.is_plain && at_once && self.background.is_none() && self.failed.is_none()
+        self.is_plain && self.rules.enters_at_once && self.background.is_none() && self.failed.is_none()
     }
 
     /// Where a sub-request lies that writes one whole page in the usual way; `None` for all others, and where allocation is

@@ -151,6 +151,9 @@ impl<P: Probe> Device<P> {
         }
         let (first, pages) = (first as u32, pages as u32);
         let handle = self.open_sub(&sub, issued, pages);
+        if !self.rules.enters_at_once {
+            self.subs[handle].in_controller = self.in_controller(issued, now);
+        }
         if (partial_head || partial_tail) && sub.operation == Operation::Write {
             let after = if partial_tail { page_size.by() - tail } else { 0 };
             self.subs[handle].edges = match pages {

@@ -13,7 +13,7 @@
 //!
 //! No bound beyond the next event: where an event goes step by step, may be begun in idle time or by a policy that limits
 //! channels, where data goes to any unit, where a command writes several planes, in a window, behind a write cache, and over a link
-//! that takes time.
+//! or through a controller that takes time.
 
 use harmonia_types::{Bytes, Operation, SimDuration, SimTime};
 
@@ -72,7 +72,7 @@ impl<P: Probe> Device<P> {
         let takes_turns = self.governor.is_some() || self.placement.is_some() || self.background.is_some();
         let binds = self.superblocks.is_some();
         let is_free = self.window == windows::State::None && self.failed.is_none();
-        let at_once = self.ingress.is_empty() && self.rules.link_latency == SimDuration::ZERO;
+        let at_once = self.ingress.is_empty() && self.rules.enters_at_once;
         // A cache says when pages are written, not their arrival.
         let at_arrival = self.cache.is_none();
         is_free

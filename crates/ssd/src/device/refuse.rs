@@ -183,7 +183,8 @@ impl<P: Probe> Device<P> {
                 ..Blame::default()
             };
             if self.probe.follower().is_some() {
-                self.follow_refused(die, (ready, now), &blame);
+                let told = self.subs[sub].with_controller(blame);
+                self.follow_refused(die, (ready, now), &told);
             }
             self.refuse_page(sub, op.page, left, blame, now);
         }

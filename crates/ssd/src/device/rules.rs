@@ -28,6 +28,8 @@ pub(super) struct Rules {
     /// Time of one page on the host link.
     pub link_page: SimDuration,
     pub link_latency: SimDuration,
+    /// Neither link nor controller takes time before a sub-request is here.
+    pub enters_at_once: bool,
     /// Reads and trims do not overtake writes on the link.
     pub link_in_order: bool,
     /// Operations that whoever uses the device gives it at once.
@@ -120,7 +122,7 @@ impl Rules {
         self.mean_read() + self.mean_program() + transfer * transfers + command.read + command.program
     }
 
-    /// How long the array reads a page of a block. This, [`Rules::program_time`] and what they are on average are asked wherever
+    /// How long the array reads a page of a block, once. This, [`Rules::program_time`] and what they are on average are asked wherever
     /// a read or a program begins: that a page takes longer by its type, the wear of its block, or the moment, is said here.
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
@@ -169,7 +171,8 @@ impl Rules {
 
     /// How long the array reads a page of which nobody knows where it lies.
     pub fn mean_read(&self) -> SimDuration {
-        self.timing.read.mean()
+        let once = self.timing.read.mean();
+        if self.timing.read_retry.is_off() { once } else { once + self.timing.read_retry.mean(once) }
     }
 
     /// How long the array programs a page of which nobody knows where it goes.

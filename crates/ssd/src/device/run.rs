@@ -65,7 +65,7 @@ impl<P: Probe> Device<P> {
         let cycles = self.rules.timing.command.read;
         let takes_time = match op.kind {
             OpKind::Read if self.read_page(&op) => {
-                let read = Step::Array(self.read_time_of(&op, now));
+                let read = Step::Array(self.read_time_of(die, &op, now));
                 let command = self.dies[die as usize].begin(Activity::Host(handle), now);
                 command.told(cycles).then(read).then(Step::Out(1));
                 command.background = background;
@@ -80,12 +80,12 @@ impl<P: Probe> Device<P> {
             OpKind::Write | OpKind::PartialWrite => {
                 let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
                 // As long as the page takes that is there before the new one.
-                let read = Step::Array(self.read_time_of(&op, now));
+                let read = completes.then(|| Step::Array(self.read_time_of(die, &op, now)));
                 let summaries = self.write_page(die, &op, self.to(&op), now)?;
                 self.owe_for(die, self.rules.page_in + self.rules.mean_program());
                 let program = Step::Array(self.program_time_of(&op, now));
                 let command = self.dies[die as usize].begin(Activity::Host(handle), now);
-                if completes {
+                if let Some(read) = read {
                     command.told(cycles).then(read).then(Step::Out(1));
                 }
                 command.then(Step::In(1)).then(program);
@@ -121,9 +121,9 @@ impl<P: Probe> Device<P> {
     /// How long the array reads the page in which an operation's data lies now.
     #[expect(clippy::inline_always, reason = "a part of every operation of the host")]
     #[inline(always)]
-    fn read_time_of(&self, op: &PageOp, now: SimTime) -> SimDuration {
+    fn read_time_of(&mut self, die: u32, op: &PageOp, now: SimTime) -> SimDuration {
         if self.rules.by_page {
-            self.rules.read_time(self.place_of(op), now)
+            self.read_time(die, self.place_of(op), now)
         } else {
             self.rules.only_read_time()
         }

@@ -107,8 +107,8 @@ impl<P: Probe> Device<P> {
             victim.moved += 1;
         }
         self.ftl.prefetch_pages(unit, victim.block.0, (victim.cursor, page + 1));
-        let timing = &self.rules.timing;
-        let (tr, cycles) = (self.rules.read_time((victim.block, page), now), &timing.command);
+        let tr = self.read_time(die, (victim.block, page), now);
+        let cycles = &self.rules.timing.command;
         let (block, offset) = moved.to;
         let own = self.rules.program_time((BlockId(block), offset), now);
         let program = own + self.rules.summary_time(moved.summaries);

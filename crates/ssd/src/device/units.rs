@@ -199,7 +199,8 @@ impl<P: Probe> Device<P> {
         if let Some(victim) = self.dies[die as usize].collection.victim_mut() {
             (victim.cursor, victim.held) = (end, Some(held));
         }
-        Some((self.rules.read_time((victim.block, page), now), count as u8))
+        let block = victim.block;
+        Some((self.read_time(die, (block, page), now), count as u8))
     }
 
     /// Reads the flash page in which a page lies of a block that is no victim: its live pages go to the controller.
@@ -211,7 +212,7 @@ impl<P: Probe> Device<P> {
         let count = self.live_in(unit, block, (page, cursor)).count();
         let slot = &mut self.dies[die as usize];
         slot.ahead = Some(Ahead { block, page: slot.ahead.map_or(page, |ahead| ahead.page), cursor });
-        let (read, cycles) = (self.rules.read_time((block, page), now), self.rules.timing.command.read);
+        let (read, cycles) = (self.read_time(die, (block, page), now), self.rules.timing.command.read);
         let command = self.dies[die as usize].begin(Activity::Move, now);
         command.told(cycles).then(Step::Array(read)).then(Step::Out(count as u8));
         self.start(die, now);

@@ -38,7 +38,8 @@
 //! once; the slot is held until the die has unmapped what it has of the page. Reads and trims of a page with a write in line
 //! stand in line themselves, so that operations on one page keep their order.
 //!
-//! A [pacer](pacer) may keep the first write in line although a slot is free.
+//! A [pacer](pacer) may keep the first write in line although a slot is free. A [gate](gate) may keep a program here although its die is
+//! free, but nothing that has come back or that a read needs.
 //!
 //! With stored power (`power_protected`) what is in a slot is durable, and a flush has nothing to wait for. Without it a flush waits for the
 //! programs of all that came before it.
@@ -50,6 +51,7 @@
 //! a model fitted to them, in which the answer comes a constant time after the admission and whole programs leave the cache, or parts of
 //! them when a die is idle. Not modelled: a share of the cache kept for reads, writes that are to be on flash before they are answered (FUA): no request says that.
 
+mod gate;
 mod pacer;
 mod written;
 
@@ -61,6 +63,7 @@ use rustc_hash::FxBuildHasher;
 
 use harmonia_types::{IoCause, SimDuration, SimTime, WriteCacheCounters};
 
+pub(crate) use gate::Gate;
 pub(crate) use pacer::Pacer;
 pub(crate) use written::Written;
 
@@ -107,8 +110,15 @@ pub(crate) struct Write {
 /// What happens next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// A write has got this slot, or goes over what waits there. So much of its waiting was for a die that collected.
-    Admitted { page: InLine, write: Write, slot: u32, absorbs: bool, collected: SimDuration },
+    /// A write has got this slot, or goes over what waits there. So much of its waiting was for a die that collected, and for the gate.
+    Admitted {
+        page: InLine,
+        write: Write,
+        slot: u32,
+        absorbs: bool,
+        collected: SimDuration,
+        kept: SimDuration,
+    },
     /// The turn of a read or a trim has come.
     Turn(InLine),
     /// So many pages of a list, the oldest, are to be [taken](WriteCache::take_first), at this moment.
@@ -293,6 +303,8 @@ pub(crate) struct WriteCache {
     flushes: VecDeque<Flush>,
     /// Admits writes one by one while the drive collects.
     pub pacer: Option<Pacer>,
+    /// Lets so many pages through to the dies in a second.
+    pub gate: Option<Gate>,
     /// Writes so far, and those of them that are in line.
     writes: u64,
     writes_in_line: u32,
@@ -321,6 +333,7 @@ impl WriteCache {
             due: VecDeque::new(),
             flushes: VecDeque::new(),
             pacer: None,
+            gate: None,
             writes: 0,
             writes_in_line: 0,
             waiting: 0,
@@ -373,14 +386,20 @@ impl WriteCache {
         if self.flushes.front().is_some_and(|flush| flush.left == 0) {
             return self.flushes.pop_front().map(Effect::Flushed);
         }
-        while let Some(number) = self.due.pop_front() {
-            self.lists[number as usize].is_due = false;
+        while let Some(&number) = self.due.front() {
             let pages = self.gives(number);
+            if pages > 0 && self.keeps_back(now) {
+                break;
+            }
+            self.due.pop_front();
+            self.lists[number as usize].is_due = false;
             if pages > 0 {
                 return Some(Effect::HandOver(self.begin_program(number, pages)));
             }
         }
-        if self.is_stuck() && self.line.front().is_some_and(|head| head.ready <= now && !self.has_room(head))
+        if self.is_stuck()
+            && self.line.front().is_some_and(|head| head.ready <= now && !self.has_room(head))
+            && !self.keeps_back(now)
         {
             let longest = (0..self.lists.len()).rev().max_by_key(|&list| self.lists[list].waiting)?;
             let pages = self.lists[longest].has(true);
@@ -404,10 +423,31 @@ impl WriteCache {
         Some(effect)
     }
 
-    /// When the line goes on by itself.
-    pub fn next_time(&self) -> SimTime {
-        let head = self.line.front().filter(|head| self.has_room(head) || self.is_stuck());
-        head.map_or(SimTime::NEVER, |head| head.ready.max(self.is_paced(head)))
+    /// When it goes on by itself, after `now`.
+    pub fn next_time(&self, now: SimTime) -> SimTime {
+        let gate = self.gate.as_ref().map(Gate::opens_at).filter(|&opens_at| opens_at > now);
+        let of_line = match self.line.front() {
+            Some(head) if self.has_room(head) => head.ready.max(self.is_paced(head)),
+            Some(head) if self.is_stuck() => {
+                head.ready.max(self.is_paced(head)).max(gate.unwrap_or_default())
+            }
+            _ => SimTime::NEVER,
+        };
+        let keeps = !self.due.is_empty() || self.lists_with_parts().next().is_some();
+        gate.filter(|_| keeps).map_or(of_line, |opens_at| opens_at.min(of_line))
+    }
+
+    /// Whether pages may be handed over.
+    pub fn gate_is_open(&self, now: SimTime) -> bool {
+        self.gate.as_ref().is_none_or(|gate| gate.opens_at() <= now)
+    }
+
+    /// Whether a program that is to be handed over stays for now. What has come back goes before all others.
+    #[inline]
+    fn keeps_back(&mut self, now: SimTime) -> bool {
+        let returned = self.returned;
+        let closed = self.gate.as_mut().filter(|gate| gate.opens_at() > now && returned == 0);
+        closed.map(|gate| gate.keep_back(now)).is_some()
     }
 
     /// Until when the pacer keeps what stands in line, if it is a write that takes a slot.
@@ -510,12 +550,16 @@ impl WriteCache {
             }
         };
         let collected = collected.min(waited);
+        let kept = match &mut self.gate {
+            Some(gate) => gate.kept_between(page.ready, now).min(waited - collected),
+            None => SimDuration::ZERO,
+        };
         if waited > SimDuration::ZERO {
             self.counters.waits += 1;
             self.counters.wait_ns += waited.as_ns();
             self.counters.waits_for_gc += u64::from(collected > SimDuration::ZERO);
         }
-        Effect::Admitted { page, write, slot, absorbs: waiting.is_some(), collected }
+        Effect::Admitted { page, write, slot, absorbs: waiting.is_some(), collected, kept }
     }
 
     /// A write goes over a page that waits.
@@ -788,7 +832,8 @@ impl WriteCache {
 
     /// Power is lost: what is in line is forgotten, and flushes; what it holds stays. Calls `forgets` with the sub-request of each page
     /// that was in line.
-    pub fn lose_power(&mut self, mut forgets: impl FnMut(u32)) {
+    pub fn lose_power(&mut self, now: SimTime, mut forgets: impl FnMut(u32)) {
+        self.gate.iter_mut().for_each(|gate| gate.forget(now));
         self.flushes.clear();
         self.writes_in_line = 0;
         while let Some(InLine { sub, lpn, .. }) = self.line.pop_front() {
@@ -803,9 +848,9 @@ impl WriteCache {
     pub fn forget_all(&mut self) {
         let counters = self.counters;
         let lists = self.lists.iter().map(|list| list.feeds).collect::<Vec<_>>();
-        let pacer = self.pacer;
+        let (pacer, gate) = (self.pacer, self.gate.take());
         *self = WriteCache::new(self.size, self.page_size, lists.into_iter());
-        (self.counters, self.pacer) = (counters, pacer);
+        (self.counters, self.pacer, self.gate) = (counters, pacer, gate);
     }
 
     /// Checks that every page is where it should be, once.
@@ -934,9 +979,13 @@ mod tests {
             cache.arrive(write(lpn, turn as u64, 2, 10 * turn as u64));
         }
         assert_eq!(happens(&mut cache, 0), ["in 0", "out 0"]);
-        assert_eq!((cache.next_time(), happens(&mut cache, 9)), (SimTime(10), vec![]));
+        assert_eq!((cache.next_time(SimTime(9)), happens(&mut cache, 9)), (SimTime(10), vec![]));
         assert_eq!(happens(&mut cache, 20), ["in 2", "in 1", "out 1"], "page 2 waits for the die of page 0");
-        assert_eq!((cache.next_time(), happens(&mut cache, 30)), (SimTime::NEVER, vec![]), "it is full");
+        assert_eq!(
+            (cache.next_time(SimTime(30)), happens(&mut cache, 30)),
+            (SimTime::NEVER, vec![]),
+            "it is full"
+        );
         assert_eq!(cache.waits_since(SimTime(31)), Some(SimTime(30)));
         ends(&mut cache, 0);
         assert_eq!(happens(&mut cache, 40), ["out 2", "in 4"]);
@@ -1073,9 +1122,13 @@ mod tests {
             cache.arrive(write(lpn, lpn.into(), 2, if lpn == 5 { 10 } else { 0 }));
         }
         assert_eq!(happens(&mut cache, 0), ["in 0", "in 1", "in 3", "in 2"]);
-        assert_eq!((cache.next_time(), happens(&mut cache, 9)), (SimTime(10), vec![]));
+        assert_eq!((cache.next_time(SimTime(9)), happens(&mut cache, 9)), (SimTime(10), vec![]));
         assert_eq!(happens(&mut cache, 10), ["out 0 2"]);
-        assert_eq!((cache.next_time(), happens(&mut cache, 11)), (SimTime::NEVER, vec![]), "one at a time");
+        assert_eq!(
+            (cache.next_time(SimTime(11)), happens(&mut cache, 11)),
+            (SimTime::NEVER, vec![]),
+            "one at a time"
+        );
         ends(&mut cache, 0);
         assert_eq!(happens(&mut cache, 12), ["in 5"]);
     }
@@ -1111,7 +1164,7 @@ mod tests {
                         }
                     }
                     6 => _ = cache.flush(now, SimTime(now), SimTime(now)),
-                    7 if rng.chance(0.1) => cache.lose_power(|_| ()),
+                    7 if rng.chance(0.1) => cache.lose_power(SimTime(now), |_| ()),
                     8 if !away.is_empty() && rng.chance(0.1) => {
                         // What is on its way for a page comes back last first; so only the single one does.
                         let of_page = |lpn| away.iter().filter(|&&slot| cache.slot(slot).lpn == lpn).count();

@@ -271,6 +271,7 @@ fn check(seed: u64, pages: Pages) -> [u64; 8] {
         }
     }
     crate::random::timing(&mut config, &mut Rng::stream(seed, "content/timing"));
+    crate::random::front(&mut config, &mut Rng::stream(seed, "content/front"));
     let slack = pick(&mut hurry, &[0, 40, 400, 4_000]);
     config.gc.schedule = crate::random::slack_of(slack, config.gc.schedule);
     config.gc.concurrency = crate::random::concurrency(&mut Rng::stream(seed, "content/concurrency"));

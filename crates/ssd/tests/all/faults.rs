@@ -206,6 +206,7 @@ fn whenever_a_random_device_slows_down_or_fails_the_parts_sum_and_nothing_comes_
         let mut rng = Rng::stream(seed, "faults");
         let mut config = crate::random::config(&mut rng);
         crate::random::timing(&mut config, &mut Rng::stream(seed, "faults/timing"));
+        crate::random::front(&mut config, &mut Rng::stream(seed, "faults/front"));
         config.gc.concurrency = crate::random::concurrency(&mut rng);
         let ftl = Ftl::new(&config, seed, "device").unwrap();
         let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.geometry.page_size));

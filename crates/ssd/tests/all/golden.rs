@@ -142,9 +142,9 @@ fn as_told(done: &SubCompletion) -> String {
     without_cache(&format!("{done:?}")).replace(", met_gc: ", ", gc_affected: ")
 }
 
-/// Blame as it was when the file was written, without a part for waiting for a write cache.
+/// Blame as it was when the file was written, without parts for waiting for a write cache and a controller.
 fn without_cache(told: &str) -> String {
-    told.replace(", cache_wait: 0", "")
+    told.replace(", cache_wait: 0, controller: 0", "")
 }
 
 /// The counters as they were when the file was written: what needs a read first was then another offset, nothing skipped, and
@@ -168,6 +168,7 @@ fn as_counted(mut counters: DeviceCounters) -> String {
         .replace(&cached, "")
         .replace("inside: InsideCounters { ", "")
         .replace("superseded_moves: ", "superseded: ")
+        .replace(", read_retries: 0", "")
         .replace(" }, depth_at_gc: ", ", depth_at_gc: ");
     text.replace(&format!("{:?}", counters.programs), &format!("{:?}", &counters.programs[..4]))
 }

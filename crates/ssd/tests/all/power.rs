@@ -33,6 +33,7 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
         let mut rng = Rng::stream(seed, "power");
         let mut config = crate::random::config(&mut rng);
         crate::random::timing(&mut config, &mut Rng::stream(seed, "power/timing"));
+        crate::random::front(&mut config, &mut Rng::stream(seed, "power/front"));
         config.gc.concurrency = crate::random::concurrency(&mut rng);
         // Old seeds differ in nothing else.
         let size = Rng::stream(seed, "power/write cache").below(12);

@@ -240,7 +240,9 @@ pub struct Counted {
     /// Units programmed for the host.
     pub host: u64,
     /// Units programmed for collection, padding included.
-    moved: u64,
+    pub moved: u64,
+    /// Of these, padding.
+    pub padded: u64,
     /// Flash pages of victims read.
     reads: u64,
 }
@@ -273,7 +275,8 @@ pub fn saturated(config: &SsdConfig, writes: u64) -> Counted {
     let count = |device: &Device<AnyProbe>, now: SimTime| {
         let counters = device.counters();
         let [host, moved] = [IoCause::Host, IoCause::Gc].map(|cause| counters.programmed(cause));
-        Counted { at: now.0, host, moved, reads: probe_as::<Diary>(device.probe()).reads }
+        let padded = counters.padding[IoCause::Gc as usize] / PAGE;
+        Counted { at: now.0, host, moved, padded, reads: probe_as::<Diary>(device.probe()).reads }
     };
     let mut waiting = u64::from(DEPTH);
     while submitted < writes {
@@ -296,6 +299,7 @@ pub fn saturated(config: &SsdConfig, writes: u64) -> Counted {
         at: to.at - from.at,
         host: to.host - from.host,
         moved: to.moved - from.moved,
+        padded: to.padded - from.padded,
         reads: to.reads - from.reads,
     }
 }
@@ -308,7 +312,7 @@ fn the_rate_at_saturation_is_what_collection_leaves() {
     for (trigger, spares) in [(proportional, &[15.0, 20.0, 30.0][..]), (bursts, &[20.0])] {
         for &spare in spares {
             let config = modern(spare, trigger);
-            let Counted { at, host, moved, reads } = saturated(&config, 400_000);
+            let Counted { at, host, moved, reads, .. } = saturated(&config, 400_000);
             let timing = &config.timing;
             let transfer = config.unit_transfer().0 as f64;
             let units = f64::from(4 * config.geometry.program_planes * config.geometry.program_pages);

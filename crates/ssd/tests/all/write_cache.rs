@@ -847,6 +847,7 @@ fn check(seed: u64, packs: bool, seen: &mut Seen) {
     let config = crate::random::config(&mut rng);
     let mut config = crate::random::additions(&mut Rng::stream(seed, "write cache/additions"), config);
     crate::random::timing(&mut config, &mut Rng::stream(seed, "write cache/timing"));
+    crate::random::front(&mut config, &mut Rng::stream(seed, "write cache/front"));
     config.gc.concurrency = crate::random::concurrency(&mut Rng::stream(seed, "write cache/concurrency"));
     let partial_along = config.gc.schedule.own.get("partial_writes").is_some_and(|value| value == "along");
     if partial_along {
@@ -1009,7 +1010,7 @@ fn every_byte_is_the_last_that_was_written_whatever_the_cache_does() {
 #[test]
 fn every_byte_is_the_last_that_was_written_where_programs_carry_several_units() {
     let mut seen = Seen::default();
-    (0..400).for_each(|seed| check(seed, true, &mut seen));
+    (0..440).for_each(|seed| check(seed, true, &mut seen));
     let Seen { counters, refused, moved, programs, written, padding, drained_in_part } = seen;
     assert!(refused > 500 && moved > 10_000, "{refused} reads refused, {moved} units moved");
     assert!(programs > 200, "{programs} devices have programs of several units");

@@ -114,6 +114,8 @@ crate::counters! {
         pub preemptions: u64 = Sum, "count";
         /// Times a program, or an erase of garbage collection, was suspended.
         pub suspends: u64 = Sum, "count";
+        /// Times the array read a page again (`ssd.timing.read_retry`), for the host or for garbage collection.
+        pub read_retries: u64 = Sum, "count";
     }
 
     /// Host operations waiting at a die when it begins to collect, summed over events.

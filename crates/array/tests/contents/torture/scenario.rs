@@ -6,7 +6,7 @@ use harmonia_array::{
     Level, MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, coordination,
 };
 use harmonia_engine::Rng;
-use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
+use harmonia_flash::{Copyback, Geometry, LinkConfig, ReadRetry, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
@@ -63,6 +63,7 @@ pub fn array(seed: u64) -> ArrayConfig {
         write_cache(seed, &mut config);
         sharing(seed, &mut config);
         superblocks(seed, &mut config);
+        retries(seed, &mut config);
         let layout = config.layout();
         // Units so large that members hold only one or two make arrays without rows to speak of.
         if layout.member_bytes() >= 3 * layout.stripe_unit() && layout.logical_bytes() > 0 {
@@ -98,6 +99,11 @@ fn write_cache(seed: u64, config: &mut ArrayConfig) {
         }
         if Rng::stream(seed, "contents/pacer").chance(0.3) {
             config.members.iter_mut().for_each(|member| member.ssd.write_cache.pacer = Pacing::Collection);
+        }
+        let mut gate = Rng::stream(seed, "contents/gate");
+        if gate.chance(0.3) {
+            let most = Some(pick(&mut gate, &[500, 5_000, 100_000]));
+            config.members.iter_mut().for_each(|member| member.ssd.controller.units_per_second = most);
         }
         let mut programs = Rng::stream(seed, "contents/programs");
         if programs.chance(0.4) {
@@ -149,6 +155,17 @@ fn superblocks(seed: u64, config: &mut ArrayConfig) {
     }
 }
 
+/// A sixth of the histories read pages again, where dies do not share their blocks.
+fn retries(seed: u64, config: &mut ArrayConfig) {
+    let mut rng = Rng::stream(seed, "contents/read retry");
+    if rng.chance(1.0 / 6.0) {
+        let (probability, step) =
+            (pick(&mut rng, &[0.01, 0.3, 0.5]), pick(&mut rng, &[None, Some(SimDuration(5_000))]));
+        let members = config.members.iter_mut().filter(|member| member.ssd.ftl.superblock == Superblock::Off);
+        members.for_each(|member| member.ssd.timing.read_retry = ReadRetry { probability, step });
+    }
+}
+
 /// The drive programs so many pages of a die at once, which its cache gathers: a program at least.
 fn gather(ssd: &mut SsdConfig, pages: u32) {
     let geometry = &mut ssd.geometry;
@@ -189,6 +206,14 @@ fn window(rng: &Rng, chance: f64, most: u64) -> Option<u32> {
     rng.next_u64();
     rng.next_u64();
     depth(&rng, chance, most)
+}
+
+/// What a command takes of a drive's controller. Other draws stay as they are.
+fn overhead(rng: &Rng, chance: f64) -> SimDuration {
+    let mut rng = rng.clone();
+    // Not the draws that say how many commands are fetched.
+    (0..4).for_each(|_| _ = rng.next_u64());
+    SimDuration(if rng.chance(chance) { 1 + rng.below(30_000) } else { 0 })
 }
 
 /// A link that members share, on which a page of 4 KiB is 1 to 60 us. Other draws stay as they are.
@@ -441,7 +466,11 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
                 PolicyConfig::named(&name(rng, concurrency::REGISTRY))
             },
         },
-        controller: ControllerConfig { command_window: window(rng, 0.2, 6), ..ControllerConfig::default() },
+        controller: ControllerConfig {
+            command_window: window(rng, 0.2, 6),
+            command_overhead: overhead(rng, 0.2),
+            ..ControllerConfig::default()
+        },
         ..SsdConfig::plain("random")
     }
 }

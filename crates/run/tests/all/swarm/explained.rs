@@ -230,6 +230,7 @@ fn every_nanosecond_of_every_response_has_a_cause_and_a_place() {
             "depth_wait",
             "window_wait",
             "cache_wait",
+            "controller",
             "queue_rebuild",
             "command",
             "ordered",

@@ -1,7 +1,9 @@
 //! Random tiny devices: every axis of a configuration, drawn from a seed.
 
 use harmonia_engine::Rng;
-use harmonia_flash::{CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, Timing};
+use harmonia_flash::{
+    CommandOrder, Commands, Copyback, Geometry, LinkConfig, LinkOrder, PageTimes, ReadRetry, Timing,
+};
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
@@ -152,6 +154,14 @@ pub fn timing(config: &mut SsdConfig, rng: &mut Rng) {
     config.timing.minimum_run = SimDuration([0, 7, 60][config.timing.command.erase.0 as usize % 3]);
 }
 
+/// Half of the devices have a controller that takes time, half read pages again, and a quarter of the caches are held up.
+pub fn front(config: &mut SsdConfig, rng: &mut Rng) {
+    config.controller.command_overhead = SimDuration(pick(rng, &[0, 0, 1, 90]));
+    config.controller.units_per_second = pick(rng, &[None, None, None, Some(10_000_000)]);
+    let step = pick(rng, &[None, Some(SimDuration(11))]);
+    config.timing.read_retry = ReadRetry { probability: pick(rng, &[0.0, 0.0, 0.1, 0.5]), step };
+}
+
 /// In half of the devices whose schedule lets the host go between steps, collection shares the work of dies.
 pub fn sharing(config: &mut SsdConfig, rng: &mut Rng) {
     let trigger = pick(rng, &[Trigger::Proportional, Trigger::Bursts]);
@@ -206,6 +216,7 @@ pub fn superblocks(config: &mut SsdConfig, rng: &mut Rng) {
     config.ftl.superblock = if rng.chance(0.4) { Superblock::Drive } else { pick(rng, &divisors) };
     (config.timing.read, config.timing.program) =
         (config.timing.read.first().into(), config.timing.program.first().into());
+    config.timing.read_retry = ReadRetry::OFF;
     config.ftl.multi_plane = false;
     config.ftl.allocation_unit = AllocationUnit::Die;
     config.ftl.allocation = Allocation::CWDP;
