@@ -135,8 +135,9 @@ impl Draft {
             "ssd.geometry",
             "ssd.timing",
             "ssd.link",
-            "ssd.controller",
             "ssd.write_cache",
+            // What it says needs a write cache, or not.
+            "ssd.controller",
             "ssd.ftl",
             "ssd.gc",
             "ssd.leveling",
@@ -238,6 +239,10 @@ impl Draft {
         *command = Commands { read: time, program: time, erase: time, ..*command };
         self.note(field);
         Ok(())
+    }
+
+    pub fn read_retry(&mut self, (): (), timing: &Section<'_>, _: &Field<'_>) -> Parsed<()> {
+        self.lay(&timing.child("ssd.timing.read_retry")?)
     }
 
     pub fn transfer(&mut self, transfer: Transfer, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {

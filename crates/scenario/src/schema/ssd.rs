@@ -13,7 +13,7 @@ use harmonia_types::{SimDuration, units};
 use super::held::{Draft as _, Held, Place, at, by};
 use super::kinds::{
     Kind, above, amount, choice, count, device_preset, flag, is_integer, is_list, meant, opened, policy,
-    positive_time, rate, share, size, threshold, time,
+    positive_time, rate, share, size, table, threshold, time,
 };
 use super::{Form, Key};
 use crate::error::Parsed;
@@ -234,13 +234,14 @@ fn reads_again(ssd: &SsdConfig) -> bool {
     ssd.timing.read_retry != ReadRetry::OFF
 }
 
+/// Without a cache there is nothing to hold up.
 fn says_cap(ssd: &SsdConfig) -> bool {
-    ssd.controller.units_per_second.is_some()
+    ssd.controller.units_per_second.is_some() && !ssd.write_cache.is_none()
 }
 
 /// Units are counted where they leave the cache.
 fn caps_cache(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
-    if ssd.controller.units_per_second.is_some() && ssd.write_cache.is_none() {
+    if ssd.write_cache.is_none() && field.node.value.text() != Some("none") {
         let problem = "only what leaves a write cache can be held up";
         return Err(field.fault_allowing(problem, "no `units_per_second`, or a `size` of ssd.write_cache"));
     }
@@ -353,6 +354,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "how long the array of a program or an erase works at least before a read suspends it, since it began or was resumed" },
     at! { "ssd.timing.resume", timing.resume, time(), PRESET,
         "time added to the rest of a suspended operation when it continues" },
+    by! { "ssd.timing.read_retry", table("a table with `probability` and `step`"), Draft::read_retry, |_, _| None, "off",
+        "how often a page is read again because what was read could not be corrected" },
     at! { "ssd.timing.read_retry.probability", timing.read_retry.probability if reads_again, share(0.0, ReadRetry::MOST), "0%",
         "that the array reads a page again after an attempt, and then again: k more reads have the probability p^k (1 - p), each page by \
          itself. Reads of collection are no different" },

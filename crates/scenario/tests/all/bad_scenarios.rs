@@ -519,7 +519,6 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\ncontroller.units_per_second = 0", "ssd.controller.units_per_second", "1 to 10000000"),
     (LOAD, "ssd.timing.read_retry.probability = \"60%\"", "ssd.timing.read_retry.probability", "0% to 50%"),
     (LOAD, "ssd.timing.read_retry = \"1%\"", "ssd.timing.read_retry", "a table"),
-    (LOAD, "ssd.timing.read_retry.probability = \"1%\"\nssd.ftl.superblock = \"drive\"", "ssd.ftl.superblock", "read_retry.probability = \"0%\""),
     (LOAD, "ssd.controller.command_overhead = \"2h\"", "ssd.controller.command_overhead", "at most 1h"),
     (LOAD, "array.member = [{ index = 8 }]", "array.member[0].index", "0 to 7"),
     (LOAD, "array.member = [{ capable = false }]", "array.member[0].index", "which member"),
