@@ -60,7 +60,7 @@ fn tables(result: &Calibration, output: &Output) -> String {
                 (Cell::from("identified").with(Emphasis::Good), format!("identified by {by}"))
             }
             Known::Given(by) => (Cell::from("given"), format!("given by {by}")),
-            Known::NotIdentified(why) => (Cell::from("default"), why.clone()),
+            Known::NotIdentified(why) => (Cell::from("not identified: default"), why.clone()),
         };
         let range =
             key.range.as_ref().map_or_else(|| "-".to_owned(), |[low, high]| format!("{low} to {high}"));
