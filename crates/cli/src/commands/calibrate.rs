@@ -29,7 +29,8 @@ pub(crate) fn calibrate(
         return output.data(&plan(if *night { Length::Night } else { Length::Hour }));
     }
     let measured = read(&options.files)?;
-    let file = options.out.as_deref().map(|path| ResultFile::create(path, options.force)).transpose()?;
+    let file =
+        options.out.as_deref().map(|path| ResultFile::create("--out", path, options.force)).transpose()?;
     let hold_out = match options.hold_out.as_deref() {
         None => HoldOut::Last,
         Some("none") => HoldOut::Nothing,
@@ -42,7 +43,7 @@ pub(crate) fn calibrate(
     interrupt::check(cancel)?;
     let result = result?;
     if let Some(file) = file {
-        file.write(&result.device_file())?;
+        file.write(result.device_file().as_bytes())?;
     }
     if options.json {
         return output.data(&json(&result)?);
