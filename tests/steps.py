@@ -4,12 +4,13 @@
     python3 tests/steps.py fmt clippy test -- fuzz,python browser,site-test
 
 Steps before `--` run one after the other, and show what they print. Behind it stand rows of steps, joined by commas. Two rows run
-at once, each one step after the other, because such a step keeps about one core busy. What a step of a row prints is shown when the
+at once, each one step after the other, because most of these steps keep about one core busy. What a step of a row prints is shown when the
 step has ended. A step that fails ends everything, and what it printed comes last. tests/changed.py says which steps may be left out.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import queue
 import signal
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,15 +53,18 @@ class Rows:
         self.failed: tuple[str, str] | None = None
 
     def lane(self) -> None:
-        """Runs one row after another until none is left or a step has failed."""
-        while self.failed is None:
-            try:
-                row = self.waiting.get_nowait()
-            except queue.Empty:
-                return
-            for step in row:
-                if not self.step(step):
-                    return
+        """Runs one row after another until none is left or a step has failed. What goes wrong here is a failure as well."""
+        try:
+            while self.failed is None:
+                for step in self.waiting.get_nowait():
+                    if not self.step(step):
+                        return
+        except queue.Empty:
+            return
+        except BaseException:
+            with self.lock:
+                self.failed = self.failed or ("tests/steps.py", traceback.format_exc())
+                self.stop()
 
     def step(self, step: str) -> bool:
         """Runs a step; whether the next one may follow."""
@@ -106,6 +111,10 @@ def main(arguments: list[str]) -> int:
         return 2
     middle = arguments.index("--")
     began = time.monotonic()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     for step in arguments[:middle]:
         print(f"== {step} ({time.monotonic() - began:.0f} s)", flush=True)
         if not is_left_out(step) and subprocess.call(["make", "--no-print-directory", step], cwd=ROOT) != 0:
@@ -119,8 +128,9 @@ def main(arguments: list[str]) -> int:
         for lane in lanes:
             lane.join()
     except KeyboardInterrupt:
-        rest.failed = ("", "")
-        rest.stop()
+        with rest.lock:
+            rest.failed = ("", "")
+            rest.stop()
         return 130
     if rest.failed is not None:
         step, printed = rest.failed

@@ -5,7 +5,7 @@ use std::time::Instant;
 use harmonia_scenario::Scenario;
 
 use crate::table::Tables;
-use crate::{aged, in_a_process, load, measure_on};
+use crate::{aged, failed, in_a_process, load, measure_on};
 
 /// A job: its name on the command line, what it is, and how it is done.
 type Job = (&'static str, &'static str, fn());
@@ -15,14 +15,18 @@ const JOBS: [Job; 5] = [
         let sets = ["array.devices=8", "ssd.preset=tlc-nvme-1t"].map(str::to_owned);
         drop(aged(&load("nvme-mixed", &sets), 2));
     }),
-    ("hpc-w-1", "HPC(W) under `local` on 8 x 32 GiB, ageing included, one thread", || run(1, &hpc_w())),
-    ("hpc-w-2", "the same, two threads", || run(2, &hpc_w())),
-    ("small-writes", "ten million 4 KiB writes on RAID-0 of 8 x 4 GiB, ageing included, one thread", || {
-        run(1, &crate::small::writes(8, 2, 1024, 10_000_000));
-    }),
+    ("hpc-w-1", "run HPC(W) under `local` on 8 x 32 GiB, ageing included, one thread", || run(1, &hpc_w())),
+    ("hpc-w-2", "run the same on two threads", || run(2, &hpc_w())),
+    (
+        "small-writes",
+        "run ten million 4 KiB writes on RAID-0 of 8 x 4 GiB, ageing included, one thread",
+        || {
+            run(1, &crate::small::writes(8, 2, 1024, 10_000_000));
+        },
+    ),
     (
         "steps",
-        "a million requests under `io-parallel`, one drive of 1 TB, ageing included, one thread",
+        "run a million requests under `io-parallel`, one drive of 1 TB, ageing included, one thread",
         || {
             run(1, &crate::drive_of_steps("io-parallel", 1024));
         },
@@ -42,7 +46,7 @@ pub fn bench(tables: &mut Tables) {
     println!();
     for (name, what, _) in JOBS {
         let clock = Instant::now();
-        let Some(peak) = in_a_process(&["peak", name]) else { continue };
+        let peak = in_a_process(&["peak", name]).unwrap_or_else(|| failed(what));
         tables.note(format!("To {what}: {:.1} s, {:.0} MB.", clock.elapsed().as_secs_f64(), peak / 1e6));
     }
 }

@@ -55,6 +55,12 @@ fn main() {
         }
         _ => {}
     }
+    let page = (argument == "write").then(|| {
+        let page = std::env::args_os().nth(2).map(std::path::PathBuf::from);
+        let page = page.unwrap_or_else(|| failed("write tables: name a page"));
+        table::check(&page).unwrap_or_else(|error| failed(&format!("use {}: {error}", page.display())));
+        page
+    });
     floor::check();
     let mut tables = Tables::default();
     match argument.as_str() {
@@ -141,15 +147,18 @@ fn main() {
     memory(&mut tables);
     traces::bench(&mut tables);
     sweep::bench(&mut tables);
-    jobs::bench(&mut tables);
-    let page = std::env::args_os().nth(2).filter(|_| argument == "write");
-    if let Some(page) = page {
-        let page = std::path::PathBuf::from(page);
-        tables.write(&page).unwrap_or_else(|error| {
-            println!("{}: {error}", page.display());
-            std::process::exit(1)
-        });
+    if argument != "quick" {
+        jobs::bench(&mut tables);
     }
+    if let Some(page) = page {
+        tables.write(&page).unwrap_or_else(|error| failed(&format!("write {}: {error}", page.display())));
+    }
+}
+
+/// Ends a bench that could not measure everything: its tables would be wrong.
+fn failed(what: &str) -> ! {
+    println!("bench: cannot {what}");
+    std::process::exit(1)
 }
 
 /// A drive whose dies collect step by step on shared buses, under a write-heavy load of one-page requests: with as many
@@ -258,7 +267,7 @@ fn per_read(report: &Report) -> f64 {
 
 /// Peak memory of `run`, in a process of its own.
 fn memory(tables: &mut Tables) {
-    let Some(peak) = in_a_process(&["memory"]) else { return };
+    let peak = in_a_process(&["memory"]).unwrap_or_else(|| failed("measure memory"));
     let pages =
         load("hpc-w", &[]).array.members.iter().map(|m| m.ssd.geometry.raw_pages()).sum::<u64>() as f64;
     let allowed = 9.0 * pages + 150e6;

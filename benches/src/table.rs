@@ -1,6 +1,7 @@
 //! What was measured: printed row by row, and at the end put where docs/performance.md has its tables.
 
 use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Instant;
 
@@ -164,16 +165,32 @@ impl Tables {
     /// # Errors
     /// If the page cannot be read or written, or has no marks.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        let page = std::fs::read_to_string(path)?;
-        let marks = page.find(BEGIN).zip(page.find(END)).filter(|(begin, end)| begin < end);
-        let (begin, end) = marks.ok_or_else(|| std::io::Error::other("has no marks for the tables"))?;
+        let (page, begin, end) = read(path)?;
         let parts = [&page[..begin + BEGIN.len()], &self.markdown(), &page[end..]];
         let folder = path.parent().unwrap_or(Path::new("."));
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
+        // An ordinary file, less the user's umask; temporary ones are private by default.
+        let permissions = std::fs::Permissions::from_mode(0o666);
+        let mut file = tempfile::Builder::new().permissions(permissions).tempfile_in(folder)?;
         std::io::Write::write_all(&mut file, parts.concat().as_bytes())?;
         file.persist(path)?;
         Ok(())
     }
+}
+
+/// A page, and where its tables begin and end.
+fn read(path: &Path) -> std::io::Result<(String, usize, usize)> {
+    let page = std::fs::read_to_string(path)?;
+    let marks = page.find(BEGIN).zip(page.find(END)).filter(|(begin, end)| begin < end);
+    let (begin, end) = marks.ok_or_else(|| std::io::Error::other("it has no marks for the tables"))?;
+    Ok((page, begin, end))
+}
+
+/// Whether tables can be put into a page.
+///
+/// # Errors
+/// If it cannot be read, or has no marks.
+pub fn check(path: &Path) -> std::io::Result<()> {
+    read(path).map(drop)
 }
 
 /// Both floors, of one flash.

@@ -24,7 +24,7 @@ pub fn bench(tables: &mut Tables) {
     let result = std::fs::create_dir_all(&folder).and_then(|()| table(tables, &folder));
     let _ = std::fs::remove_dir_all(&folder);
     if let Err(error) = result {
-        println!("traces: {error}");
+        crate::failed(&format!("read traces: {error}"));
     }
 }
 

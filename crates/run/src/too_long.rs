@@ -41,7 +41,9 @@ fn longest(scenario: &Scenario) -> (&'static str, SimDuration) {
             ("ssd.timing.suspend_host_program", timing.suspend_host_program.unwrap_or_default()),
             ("ssd.timing.minimum_run", timing.minimum_run),
             ("ssd.timing.resume", timing.resume),
+            ("ssd.timing.read_retry.step", timing.read_retry.step.unwrap_or_default()),
             ("ssd.link.latency", link.latency),
+            ("ssd.controller.command_overhead", member.ssd.controller.command_overhead),
         ]
     };
     let messages = ("array.coordination.message_latency", array.coordination.message_latency);

@@ -53,7 +53,7 @@ impl Bought<'_> {
     /// If there is no such drive, or no such array of them; the text names the option.
     pub fn template(&self) -> Result<(Template, Vec<Assumed>), BadInput> {
         let drive = Drive::find(self.drive)?;
-        let divisor = self.divisor(&drive.config);
+        let divisor = self.divisor(&drive);
         let text = self.text(drive.table, divisor);
         // The array is checked with any load, so that what is wrong with it is said in the words of the options.
         let any = format!("workload = {{ preset = \"hpc-w\", size.mean = \"4KiB\" }}\n{text}");
@@ -77,14 +77,16 @@ impl Bought<'_> {
     }
 
     /// The largest part that ages in seconds, or else the smallest that works.
-    fn divisor(&self, ssd: &SsdConfig) -> u32 {
+    fn divisor(&self, drive: &Drive) -> u32 {
+        // A device file may say itself which part is simulated.
+        if drive.table.contains_key("scale") {
+            return 1;
+        }
+        let ssd = &drive.config;
         let pages = ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages));
         let wanted = (pages * u64::from(self.count)).div_ceil(UNITS_MOST).max(1) as u32;
-        // A device file may say itself which part is simulated.
-        let is_scaled = !ssd.scale.is_whole();
-        let works = |divisor: &u32| {
-            !is_scaled && SsdConfig { scale: Scale::one_in(*divisor), ..ssd.clone() }.scaled().is_ok()
-        };
+        let works =
+            |divisor: &u32| SsdConfig { scale: Scale::one_in(*divisor), ..ssd.clone() }.scaled().is_ok();
         (1..=wanted).rev().find(works).unwrap_or(1)
     }
 

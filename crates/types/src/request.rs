@@ -230,9 +230,9 @@ pub struct Blame {
     /// carries its pages stays in `queue_host` or `link`.
     #[serde(default)]
     pub queue_rebuild: u64,
-    /// On the host link, or waiting for it.
+    /// On the host link, or waiting for it; of a read or trim that stood in line at the write cache, that too.
     pub link: u64,
-    /// Waiting until the drive's write cache has room, whatever its dies do but collecting; of a flush, until it is empty.
+    /// Waiting until the drive's write cache has room, whatever its dies do but collecting, and while the controller holds nothing back; of a flush, until it is empty.
     #[serde(default)]
     pub cache_wait: u64,
     /// In the drive's controller, or waiting for it: for what it does with each command, or until it moved what the cache holds.

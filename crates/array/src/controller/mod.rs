@@ -474,7 +474,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         };
         let no_time = SimDuration::ZERO;
         let is_prompt = config.coordination.message_latency == no_time
-            && config.members.iter().all(|member| member.ssd.link.latency == no_time);
+            && config.members.iter().all(|member| {
+                let ssd = &member.ssd;
+                ssd.link.latency + ssd.controller.command_overhead == no_time
+            });
         let slots = devices.len() + faults.replacements();
         let mut wakes = SlotQueue::new(slots);
         for (index, device) in devices.iter().enumerate() {

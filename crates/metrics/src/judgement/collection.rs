@@ -5,7 +5,8 @@
 //! ```
 //!
 //! It matters if it costs more than a twentieth of one of these figures, with the whole interval. It does not matter if it costs less
-//! than that of mean and p99, and less than a tenth of p99.9, with the whole intervals. Otherwise the runs cannot tell.
+//! than that of mean and p99, and less than a tenth of p99.9, with the whole intervals. Runs that are too short for p99.9 say so beside the
+//! verdict. Otherwise the runs cannot tell.
 //!
 //! Leaves out: what to do where it matters, and lifetime.
 
@@ -216,8 +217,13 @@ pub fn do_nothing(figures: &[Figure]) -> String {
         Some(format!("{:.1}% of {}", most.max(0.0) * 100.0, figure.metric.name()))
     };
     let most: Vec<String> = from_the_tail(figures).filter_map(most).collect();
+    let knows_far_tail =
+        figures.iter().any(|figure| figure.metric == Metric::P999 && figure.bounds().is_some());
+    let beyond = if knows_far_tail { "" } else { " The runs are too short to tell it of p99.9." };
     match most.is_empty() {
         true => "Do nothing about garbage collection.".to_owned(),
-        false => format!("Do nothing about garbage collection. It costs at most {}.", most.join(", ")),
+        false => {
+            format!("Do nothing about garbage collection. It costs at most {}.{beyond}", most.join(", "))
+        }
     }
 }

@@ -231,7 +231,16 @@ fn says_overhead(ssd: &SsdConfig) -> bool {
 
 /// That no page is read again goes without saying.
 fn reads_again(ssd: &SsdConfig) -> bool {
-    ssd.timing.read_retry != ReadRetry::OFF
+    !ssd.timing.read_retry.is_off()
+}
+
+/// What is never read again takes no steps.
+fn needs_retries(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if ssd.timing.read_retry.is_off() {
+        let problem = "no page is read again without a `probability`";
+        return Err(field.fault_allowing(problem, "no `step`, or a `probability` above 0%"));
+    }
+    Ok(())
 }
 
 /// Without a cache there is nothing to hold up.
@@ -308,7 +317,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     at! { "ssd.geometry.blocks_per_plane", geometry.blocks_per_plane, count(1, 1 << 20), PRESET, "raw blocks in a plane" },
     at! { "ssd.geometry.pages_per_block", geometry.pages_per_block, count(1, 65_535), PRESET, "raw pages in a block" },
     at! { "ssd.geometry.page_size", geometry.page_size, page_size(), PRESET, "size of a page" },
-    at! { "ssd.geometry.summary_pages", geometry.summary_pages, count(0, 8190).saying("a whole number below `pages_per_block`"),
+    at! { "ssd.geometry.summary_pages", geometry.summary_pages, count(0, 65_534).saying("a whole number below `pages_per_block`"),
         PRESET, "last pages of a block, which hold its summary and no data" },
     at! { "ssd.geometry.own_pins", geometry.own_pins, flag(), PRESET,
         "whether every die has its own pins; if so, dies share no bus" },
@@ -357,10 +366,10 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     by! { "ssd.timing.read_retry", table("a table with `probability` and `step`"), Draft::read_retry, |_, _| None, "off",
         "how often a page is read again because what was read could not be corrected" },
     at! { "ssd.timing.read_retry.probability", timing.read_retry.probability if reads_again, share(0.0, ReadRetry::MOST), "0%",
-        "that the array reads a page again after an attempt, and then again: k more reads have the probability p^k (1 - p), each page by \
+        "that a die reads a page again after an attempt, and then again: k more reads have the probability p^k (1 - p), each page by \
          itself. Reads of collection are no different" },
-    at! { "ssd.timing.read_retry.step", timing.read_retry.step if reads_again, positive_time().optional(), "as the first read",
-        "how long the array works for each further read of a page" },
+    at! { "ssd.timing.read_retry.step", timing.read_retry.step if reads_again, needs needs_retries, positive_time().optional(), "as the first read",
+        "how long the die works for each further read of a page" },
     at! { "ssd.link.bandwidth", link.bandwidth, rate("300MB/s"), PRESET, "bandwidth of the host link" },
     at! { "ssd.link.latency", link.latency, time(), PRESET, "latency of the host link, added once to every sub-request" },
     at! { "ssd.link.order", link.order, choice(&[("ready", LinkOrder::Ready), ("arrival", LinkOrder::Arrival)]).quiet(),

@@ -17,6 +17,7 @@
 //! is written waits for the unit in which the rest of it lies.
 //!
 //! The time of a write is on the link until its data is there, then `cache_wait` until it has a slot, then `service` for the answer. Of the wait,
+//! `controller` is the time in which the gate kept programs back, and
 //! `queue_gc` is the time in which the die collected whose page held the slot that the write then got; only such a write met collection. A read from the
 //! cache is on the link for all of its time. A read or trim that had its place in line and then goes to a die has that wait in `link`.
 //!

@@ -1,10 +1,10 @@
-//! Pages that the array reads again, because what it read could not be corrected.
+//! Pages that a die reads again, because what it read could not be corrected.
 //!
 //! ```text
 //! [array tR][again][again][page out]        each attempt is followed by another with the same probability
 //! ```
 //!
-//! Every page that is read draws for itself, whoever reads it: the host, the array, or collection. Dies draw from streams of their own, named
+//! Every page that is read draws for itself, whoever it is read for: the host, the RAID array, or collection. Dies draw from streams of their own, named
 //! after the drive and the die, so that members differ and what one die reads changes nothing on another. Planes that are read by one
 //! command work side by side: the command takes as long as the page that needs most attempts.
 //!

@@ -59,7 +59,7 @@ impl Gate {
 
     /// So many units leave the cache at `now`, or are copied.
     pub fn pass(&mut self, units: u64, now: SimTime) {
-        self.opens_at = self.opens_at.max(now) + SimDuration(units * 1_000_000_000 / self.rate);
+        self.opens_at = self.opens_at.max(now) + SimDuration((units * 1_000_000_000).div_ceil(self.rate));
     }
 
     /// Collection has copied so many units so far.

@@ -388,7 +388,7 @@ impl WriteCache {
         }
         while let Some(&number) = self.due.front() {
             let pages = self.gives(number);
-            if pages > 0 && self.keeps_back(now) {
+            if pages > 0 && self.keeps_back(self.lists[number as usize].returned, now) {
                 break;
             }
             self.due.pop_front();
@@ -399,7 +399,7 @@ impl WriteCache {
         }
         if self.is_stuck()
             && self.line.front().is_some_and(|head| head.ready <= now && !self.has_room(head))
-            && !self.keeps_back(now)
+            && !self.keeps_back(self.returned, now)
         {
             let longest = (0..self.lists.len()).rev().max_by_key(|&list| self.lists[list].waiting)?;
             let pages = self.lists[longest].has(true);
@@ -433,8 +433,8 @@ impl WriteCache {
             }
             _ => SimTime::NEVER,
         };
-        let keeps = !self.due.is_empty() || self.lists_with_parts().next().is_some();
-        gate.filter(|_| keeps).map_or(of_line, |opens_at| opens_at.min(of_line))
+        let keeps = |_: &SimTime| !self.due.is_empty() || self.lists_with_parts().next().is_some();
+        gate.filter(keeps).map_or(of_line, |opens_at| opens_at.min(of_line))
     }
 
     /// Whether pages may be handed over.
@@ -442,10 +442,10 @@ impl WriteCache {
         self.gate.as_ref().is_none_or(|gate| gate.opens_at() <= now)
     }
 
-    /// Whether a program that is to be handed over stays for now. What has come back goes before all others.
+    /// Whether a program that is to be handed over stays for now. What has come back, of which it has `returned` pages, goes before all
+    /// others.
     #[inline]
-    fn keeps_back(&mut self, now: SimTime) -> bool {
-        let returned = self.returned;
+    fn keeps_back(&mut self, returned: u32, now: SimTime) -> bool {
         let closed = self.gate.as_mut().filter(|gate| gate.opens_at() > now && returned == 0);
         closed.map(|gate| gate.keep_back(now)).is_some()
     }

@@ -114,7 +114,7 @@ crate::counters! {
         pub preemptions: u64 = Sum, "count";
         /// Times a program, or an erase of garbage collection, was suspended.
         pub suspends: u64 = Sum, "count";
-        /// Times the array read a page again (`ssd.timing.read_retry`), for the host or for garbage collection.
+        /// Times a die read a page again (`ssd.timing.read_retry`), for the host or for garbage collection.
         pub read_retries: u64 = Sum, "count";
     }
 
