@@ -11,21 +11,19 @@ use crate::{Cell, Style, Table, label, titled};
 
 const TITLE: &str = "Where the time went by phase: mean us of a request, and its share";
 
-/// The table: one row a run and phase; `None` if all time went to the host's own data. Waiting for rebuild and for write
-/// caches have columns where a run has any.
+/// What has a column only where a run has any of it.
+const RARE: [&str; 3] = ["rebuild wait", "cache wait", "controller"];
+
+/// The table: one row a run and phase; `None` if all time went to the host's own data.
 pub(crate) fn section(runs: &[Report], style: Style) -> Option<String> {
-    let has_rebuild = runs.iter().any(|run| run.host.blame_ns.queue_rebuild > 0);
     let place = |words: &str| ResourceSum::TABLE.iter().position(|resource| resource.words == words);
     let drawn =
         Part::all().into_iter().filter_map(|part| Some((part.counter.words, place(part.counter.words)?)));
-    let has_cache = |run: &Report| phases(&run.host.blame_phases_ns).any(|(_, phase)| phase.cache > 0);
-    let has_cache = runs.iter().any(has_cache);
-    let is_shown = |words: &str| match words {
-        "rebuild wait" => has_rebuild,
-        "cache wait" => has_cache,
-        _ => true,
+    let is_in = |run: &Report, place: usize| {
+        phases(&run.host.blame_phases_ns).any(|(_, phase)| phase.values()[place].1 > 0)
     };
-    let resources: Vec<_> = drawn.filter(|(words, _)| is_shown(words)).collect();
+    let is_shown = |words: &str, place| !RARE.contains(&words) || runs.iter().any(|run| is_in(run, place));
+    let resources: Vec<_> = drawn.filter(|&(words, place)| is_shown(words, place)).collect();
     let names = resources.iter().map(|(words, _)| *words);
     let mut table = Table::new(["run"].into_iter().chain(names).chain(["sum"]));
     for run in runs.iter().filter(|run| has_phases(run)) {
