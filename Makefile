@@ -56,7 +56,7 @@ help:
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
-	@echo 'make behind  collection and coordination behind the write caches of six named drives; writes the tables of docs/behind-the-cache.md (TRACE=FILE TIME_SCALE=S adds a trace of yours; a quarter of an hour)'
+	@echo 'make behind  collection and coordination behind the write caches of six drives of one kind; writes the tables of docs/behind-the-cache.md (TRACE=FILE TIME_SCALE=S adds a trace of yours; a quarter of an hour)'
 	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in the last section of docs/ladder.md (TRACE1, SCALE1 and so on add traces; about forty minutes)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json.zst'

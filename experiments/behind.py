@@ -1,4 +1,4 @@
-"""What is left of collection, and of coordination, behind a write cache? Six named drives on RAID-5, 6 and 10, as tables.
+"""What is left of collection, and of coordination, behind a write cache? Six drives of one kind on RAID-5, 6 and 10, as tables.
 
     python3 experiments/behind.py HARMONIA FOLDER [TRACE:TIME_SCALE]
 

@@ -35,6 +35,8 @@ const CORRECTIONS: usize = 5;
 const NEAR: f64 = 0.004;
 /// How often the places between two points are halved where a range ends.
 const REFINED: usize = 2;
+/// Flash of a drive over its capacity: a cliff elsewhere is none, or the log does not begin where the sheet says.
+const CLIFFS: std::ops::Range<f64> = 1.02..1.9;
 /// Commands that are tried as the window of a drive.
 const WINDOWS: [f64; 7] = [8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 /// Times that are tried as the minimum run before a suspend. Unit: us.
@@ -48,6 +50,8 @@ pub enum Known {
     Identified(String),
     /// By a data sheet, which may promise less than a drive does.
     Given(String),
+    /// By nothing, and it is not the preset's either; why it was chosen.
+    Assumed(String),
     /// By nothing: it is that of the preset; why.
     NotIdentified(String),
 }
@@ -111,6 +115,20 @@ impl<'a> Fit<'a> {
         self.experiments.iter().find(|one| one.kind() == kind).copied()
     }
 
+    /// The last uniform writes: those before them may have begun with a drive that was not full.
+    fn uniform(&self) -> Option<&'a Experiment> {
+        self.experiments.iter().rfind(|one| one.kind() == Kind::Uniform).copied()
+    }
+
+    /// Nothing tells, or it was held out.
+    fn lacks(&mut self, key: &'static str, kind: Kind, needs: &str) {
+        let held_out = self.measured.experiments.iter().find(|one| one.kind() == kind);
+        match held_out {
+            Some(one) => self.unknown(key, &format!("{} is held out; --hold-out none fits on it", one.name)),
+            None => self.unknown(key, needs),
+        }
+    }
+
     fn note(&mut self, key: &'static str, range: Option<[String; 2]>, known: Known) {
         self.found.push(Found { key, range, known });
     }
@@ -123,7 +141,7 @@ impl<'a> Fit<'a> {
     fn latency(&mut self) {
         const KEY: &str = "link.latency";
         let Some(experiment) = self.of(Kind::IdleWrites) else {
-            return self.unknown(KEY, "needs writes of 4 KiB at depth 1");
+            return self.lacks(KEY, Kind::IdleWrites, "needs writes of 4 KiB at depth 1");
         };
         let Some(p50) = Shown::of(experiment).write[0] else {
             return self.unknown(KEY, "the writes at depth 1 have no median");
@@ -138,7 +156,7 @@ impl<'a> Fit<'a> {
     fn reads(&mut self) {
         const KEY: &str = "timing.read";
         let Some(experiment) = self.of(Kind::IdleReads) else {
-            return self.unknown(KEY, "needs random reads of 4 KiB at depth 1");
+            return self.lacks(KEY, Kind::IdleReads, "needs random reads of 4 KiB at depth 1");
         };
         let side = experiment.streams[0].read.as_ref();
         let rest = self.drive.latency_us + self.drive.read_rest_us();
@@ -193,6 +211,7 @@ impl<'a> Fit<'a> {
             }
         };
         (self.say)("how long does a program take?");
+        let before = self.drive.clone();
         self.drive.dies = Drive::dies_for(rate);
         self.resize();
         self.drive.program_us = (self.drive.cycle_us(rate) - PROGRAM_TRANSFER_US).max(10.0);
@@ -206,14 +225,14 @@ impl<'a> Fit<'a> {
             let longer = self.drive.cycle_us(rate) - self.drive.cycle_us(simulated.written);
             self.drive.program_us = (self.drive.program_us + longer).max(10.0);
         }
-        self.unknown(
-            "geometry.channels",
-            "only dies times bytes over the time of a program are; as many as leave a program about 2 ms",
-        );
         if error > RATES {
+            self.drive = before;
+            self.unknown("geometry.channels", "no load tells how many dies there are");
             self.unknown(KEY, "no time gives this rate: the link or the cache of the preset holds it up");
             return Ok(());
         }
+        let dies = "only dies times bytes over the time of a program are known; as many as leave a program about 2 ms";
+        self.note("geometry.channels", None, Known::Assumed(dies.to_owned()));
         let noise = RATES * self.drive.cycle_us(rate);
         let range = us(self.drive.program_us - noise, self.drive.program_us + noise);
         self.note(KEY, Some(range), known);
@@ -223,26 +242,27 @@ impl<'a> Fit<'a> {
     /// By counters, or else by the rate of uniform writes beside that of the fill, or else by the cliff.
     fn spare(&mut self) -> Result<(), RunError> {
         const KEY: &str = "ftl.reserved_blocks";
-        let uniform = self.of(Kind::Uniform);
+        let uniform = self.uniform();
         let sheet = &self.measured.sheet;
-        let knows_program = self
-            .found
-            .iter()
-            .any(|found| found.key == "timing.program" && !matches!(found.known, Known::NotIdentified(_)));
-        // Uniform writes that were measured behind a short overwrite are too fast.
-        let is_settled = self.measured.over_time.is_none() || self.steady().is_some();
+        let knows_program = self.found.iter().any(|found| {
+            found.key == "timing.program" && matches!(found.known, Known::Identified(_) | Known::Given(_))
+        });
+        // Uniform writes that were measured behind a short overwrite, or while they filled the drive, are too fast.
+        let loads = self.measured.experiments.iter().filter(|one| one.kind() == Kind::Uniform).count();
+        let is_settled = self.steady().is_some() || (self.measured.over_time.is_none() && loads < 2);
         let counted = sheet.uniform.map(|media| media / sheet.sequential.unwrap_or(1.0));
         let (target, from) = match (counted, uniform, self.steady()) {
             (Some(ratio), _, _) => (Target::Amplification(ratio), "counters.uniform".to_owned()),
-            (None, Some(uniform), _) if knows_program && is_settled => {
-                (Target::Rate(uniform.written()), uniform.name.clone())
-            }
-            (None, None, Some((rate, name))) if knows_program => {
+            (None, _, Some((rate, name))) if knows_program => {
                 (Target::Rate(rate), format!("{name}, its end"))
+            }
+            (None, Some(uniform), None) if knows_program && is_settled => {
+                (Target::Rate(uniform.written()), uniform.name.clone())
             }
             _ => return self.spare_by_cliff(),
         };
         (self.say)("how much spare has it?");
+        let before = self.drive.clone();
         let load = uniform.cloned().unwrap_or_else(synthetic_uniform);
         let media = self.drive.dies as f64 / (self.drive.program_us + PROGRAM_TRANSFER_US);
         let media = media * crate::drive::PROGRAM_BYTES * 1e6;
@@ -260,6 +280,7 @@ impl<'a> Fit<'a> {
             cost /= over;
         }
         if error > RATES {
+            self.drive = before;
             self.unknown(KEY, "no spare gives the write amplification or the rate that was measured");
             return Ok(());
         }
@@ -280,6 +301,12 @@ impl<'a> Fit<'a> {
             );
             return Ok(());
         };
+        if !CLIFFS.contains(&flash) {
+            let why =
+                format!("{name} has its cliff after {flash:.2} capacities: see over_time.written_before");
+            self.unknown(KEY, &why);
+            return Ok(());
+        }
         self.drive.reserved = percent(closed::reserved(flash, FLOOR));
         self.resize();
         let range = [0.98, 1.02].map(|off| format!("{:.1}%", percent(closed::reserved(flash * off, FLOOR))));
@@ -330,7 +357,7 @@ impl<'a> Fit<'a> {
 
     fn scan(&mut self, kind: Kind, needs: &str, scan: &Scan<'_>) -> Result<(), RunError> {
         let Some(experiment) = self.of(kind) else {
-            self.unknown(scan.key, needs);
+            self.lacks(scan.key, kind, needs);
             return Ok(());
         };
         let Some(measured) = Shown::of(experiment).read[scan.percentile] else {
@@ -354,8 +381,10 @@ impl<'a> Fit<'a> {
                 self.note(scan.key, Some((scan.show)(low, high)), Known::Identified(experiment.name.clone()));
             }
             Some(([low, _, high], _)) => {
-                let known =
-                    Known::NotIdentified(format!("{} allows more than a factor of two", experiment.name));
+                let known = Known::NotIdentified(format!(
+                    "{} allows more than a factor of two, or values beyond those tried",
+                    experiment.name
+                ));
                 self.note(scan.key, Some((scan.show)(low, high)), known);
             }
             None => self.unknown(scan.key, &format!("no value shows what {} does", experiment.name)),

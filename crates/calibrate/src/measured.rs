@@ -243,7 +243,7 @@ impl OverTime {
     /// Rate before the cliff, and bytes written until then; `None` where there is no cliff. Unit: bytes/s, bytes.
     pub fn cliff(&self) -> Option<(f64, f64)> {
         let smooth = self.smooth();
-        let first = median(smooth.get(..(smooth.len() / 20).max(5))?);
+        let first = median(smooth.get(..(smooth.len() / 20).clamp(5, 20))?);
         let below = |rates: &[f64]| rates.iter().all(|&rate| rate < 0.8 * first);
         let at = smooth.windows(5).position(below)?;
         Some((first, self.written(at)))
@@ -274,7 +274,9 @@ impl OverTime {
     /// Bytes written until the middle of the five points from `at` on.
     fn written(&self, at: usize) -> f64 {
         let points = &self.points[..=(at + 2).min(self.points.len() - 1)];
-        let first = points[0].0 * points[0].1;
+        // The log may count its time from elsewhere: its first interval is as long as the second at most.
+        let second = points.get(1).map_or(points[0].0, |next| next.0 - points[0].0);
+        let first = points[0].0.min(second) * points[0].1;
         first + points.windows(2).map(|pair| (pair[1].0 - pair[0].0) * pair[1].1).sum::<f64>()
     }
 }

@@ -16,7 +16,7 @@ const HEAD: &str = "\
 #
 #   nvme format -s 1 /dev/nvmeXn1                  # the fill needs an erased drive
 #   DRIVE=/dev/nvmeXn1 fio --output-format=json+ --output=measured.json plan.fio
-#   harmonia calibrate measured.json overwrite_bw.1.log sheet.toml --out my-drive.toml
+#   harmonia calibrate measured.json overwrite_bw.2.log sheet.toml --out my-drive.toml
 #
 # sheet.toml has what fio does not know:
 #   [drive]

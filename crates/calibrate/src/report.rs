@@ -80,6 +80,7 @@ impl Key {
         match &self.known {
             Known::Identified(by) => format!("{range}identified by {by}"),
             Known::Given(by) => format!("{range}given by {by}"),
+            Known::Assumed(why) => format!("not identified: assumed; {range}{why}"),
             Known::NotIdentified(why) => format!("not identified: default; {range}{why}"),
         }
     }
@@ -128,10 +129,8 @@ fn otherwise(key: &str, measured: &Measured) -> Known {
             Known::Given("drive.sequential_read".to_owned())
         }
         "link.bandwidth" => Known::NotIdentified("needs drive.sequential_read".to_owned()),
-        "gc.trigger" | "gc.last_program" => {
-            Known::NotIdentified("as in the presets of measured drives".to_owned())
-        }
-        _ => Known::NotIdentified("see geometry.channels".to_owned()),
+        "gc.trigger" | "gc.last_program" => Known::Assumed("as in the presets of measured drives".to_owned()),
+        _ => Known::Assumed("see geometry.channels".to_owned()),
     }
 }
 
@@ -143,7 +142,7 @@ pub(crate) fn checks(
     options: &RunOptions<'_>,
 ) -> Result<Vec<Check>, RunError> {
     let synthetic = synthetic_uniform();
-    let uniform = measured.experiments.iter().find(|one| one.kind() == Kind::Uniform).unwrap_or(&synthetic);
+    let uniform = measured.experiments.iter().rfind(|one| one.kind() == Kind::Uniform).unwrap_or(&synthetic);
     let has_rates = measured.sheet.uniform.is_some() || fit.steady().is_some();
     let mut loads: Vec<&Experiment> = measured.experiments.iter().collect();
     if has_rates && std::ptr::eq(uniform, &synthetic) {

@@ -195,7 +195,7 @@ const CALIBRATE_EXAMPLES: &str = "\
 Examples:
   harmonia calibrate plan > plan.fio
   DRIVE=/dev/nvmeXn1 fio --output-format=json+ --output=measured.json plan.fio
-  harmonia calibrate measured.json overwrite_bw.1.log sheet.toml --out my-drive.toml
+  harmonia calibrate measured.json overwrite_bw.2.log sheet.toml --out my-drive.toml
   harmonia advise --trace web_3.csv --drive ./my-drive.toml --count 6 --level raid6
 
 Files are recognised by their content: JSON of fio, its bandwidth log, CSV of bandwidth over time, and TOML with lines of a data sheet \

@@ -124,6 +124,14 @@ mod tests {
         assert!(text.contains(" p99 is 76.81 ms, and ") && text.contains(" without it ("), "{text}");
     }
 
+    /// What a policy leaves is not what collection costs: another first run gets no verdict.
+    #[test]
+    fn a_first_run_that_coordinates_is_not_told_to_do_nothing() {
+        let runs = [run("serial", "blocking", 20, 12_000, &[1.0]), run("ideal", "ideal", 0, 12_000, &[1.0])];
+        let text = said(&runs);
+        assert!(text.starts_with("Requests take "), "{text}");
+    }
+
     /// Collection that costs next to nothing is said to, and nothing is to be done about it.
     #[test]
     fn where_collection_costs_next_to_nothing_the_answer_is_to_do_nothing() {

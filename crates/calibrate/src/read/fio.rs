@@ -2,8 +2,8 @@
 //!
 //! Jobs of a file ran at the same time up to one with `stonewall`, which begins the next experiment. Jobs of one name are one stream.
 //!
-//! Source: the manual of fio 3. Latencies are completion latencies (`clat_ns`), because asynchronous engines submit in no time. Leaves
-//! out: trims, sizes that vary, rates in bytes, and jobs with a think time.
+//! Source: the manual of fio 3. Latencies are completion latencies (`clat_ns`), because asynchronous engines submit in no time. Refused,
+//! because a simulation would be of another load: trims, sizes and addresses that vary, a part of the drive, rates in bytes, think times.
 
 use harmonia_scenario::{BadInput, printable};
 use serde_json::{Map, Value};
@@ -124,7 +124,11 @@ impl Options<'_> {
         let write = parts.get(1).copied().flatten();
         let rate = match (reads, parts.len()) {
             (0.0, 2..) => write,
-            (1.0, _) | (_, 1) => read,
+            (0.0 | 1.0, 1) | (1.0, _) => read,
+            // One value holds for reads and for writes, which are not as many.
+            (_, 1) => {
+                return Err(self.bad("rate_iops", "two values, of reads and of writes, such as 3000,2000"));
+            }
             (_, _) => read.zip(write).map(|(read, write)| read + write),
         };
         let rate = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
@@ -146,7 +150,54 @@ fn size(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// Options that make a load which is not simulated.
+const OTHER_LOADS: [&str; 9] = [
+    "bssplit",
+    "bsrange",
+    "blocksize_range",
+    "thinktime",
+    "percentage_random",
+    "offset",
+    "io_size",
+    "zonesize",
+    "file_service_type",
+];
+/// Engines that have one request under way, whatever `iodepth` says.
+const ONE_AT_A_TIME: [&str; 6] = ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"];
+
+/// Refuses what would be simulated as another load.
+fn check_load(options: &Options<'_>) -> Result<(), BadInput> {
+    for (name, value) in options.own.iter().chain(options.global) {
+        if !value.is_string() {
+            return Err(options
+                .at
+                .below("job options")
+                .below(name)
+                .bad("is no text", "options as fio writes them"));
+        }
+    }
+    if let Some(name) = OTHER_LOADS.iter().find(|name| options.get(name).is_some()) {
+        return Err(options.bad(name, "jobs without it, as `harmonia calibrate plan` has them"));
+    }
+    if options.get("size").is_some_and(|size| size.trim() != "100%") {
+        return Err(options.bad("size", "100%: all of the drive"));
+    }
+    if options.get("direct").is_some_and(|direct| direct.trim() == "0") {
+        return Err(options.bad("direct", "1: without the cache of the system"));
+    }
+    if options.get("random_distribution").is_some_and(|drawn| drawn.trim() != "random") {
+        return Err(options.bad("random_distribution", "random"));
+    }
+    if options.get("ioengine").is_some_and(|engine| ONE_AT_A_TIME.contains(&engine))
+        && options.count("iodepth")? > 1
+    {
+        return Err(options.bad("ioengine", "io_uring or libaio, where iodepth is above 1"));
+    }
+    Ok(())
+}
+
 fn stream(at: &At<'_>, job: &Value, options: &Options<'_>) -> Result<Stream, BadInput> {
+    check_load(options)?;
     let mode = options.get("rw").or_else(|| options.get("readwrite")).unwrap_or_default();
     let share = || -> Result<f64, BadInput> {
         let percent = |name| options.get(name).map(|text| text.trim().parse::<f64>().ok());
@@ -167,6 +218,12 @@ fn stream(at: &At<'_>, job: &Value, options: &Options<'_>) -> Result<Stream, Bad
         "randrw" => (share()?, true),
         _ => return Err(options.bad("rw", MODES)),
     };
+    let works = |name: &str| {
+        job.get(name).and_then(|side| side.get("iops")).and_then(Value::as_f64).is_some_and(|iops| iops > 0.0)
+    };
+    if reads == 1.0 && works("write") || reads == 0.0 && works("read") {
+        return Err(options.bad("rw", "jobs without group_reporting: here several are one entry"));
+    }
     let jobs = options.count("numjobs")?;
     // Without group_reporting fio has one entry for each job.
     let jobs =
@@ -292,8 +349,23 @@ mod tests {
             (with("\"64\"", "\"0\""), "`jobs[0].job options.iodepth` cannot be 0"),
             (with("500.5", "\"many\""), "`jobs[0].write.iops` is missing or no number"),
             (with("500.5", "0"), "`jobs[0].write.iops` is 0"),
-            (with("\"write\"", "\"read\""), "`jobs[0].write` is missing"),
+            (with("\"write\"", "\"trim\""), "`jobs[0].write` is missing"),
+            (with("\"write\"", "\"read\""), "options.rw` cannot be randwrite"),
             (with("\"bs\"", "\"rate\": \"10m\", \"bs\""), "`jobs[0].job options.rate` cannot be 10m"),
+            (
+                with("\"bs\"", "\"thinktime\": \"100\", \"bs\""),
+                "`jobs[0].job options.thinktime` cannot be 100",
+            ),
+            (with("\"bs\"", "\"size\": \"10g\", \"bs\""), "options.size` cannot be 10g"),
+            (with("\"bs\"", "\"direct\": \"0\", \"bs\""), "options.direct` cannot be 0"),
+            (
+                with("\"bs\"", "\"random_distribution\": \"zipf:1.2\", \"bs\""),
+                "random_distribution` cannot be zipf:1.2",
+            ),
+            (with("\"bs\"", "\"ioengine\": \"psync\", \"bs\""), "options.ioengine` cannot be psync"),
+            (with("\"iodepth\": \"64\"", "\"iodepth\": 64"), "options.iodepth` is no text"),
+            (with("\"write\"", "\"read\": {\"iops\": 7}, \"write\""), "options.rw` cannot be randwrite"),
+            (with("randwrite\"", "randrw\", \"rate_iops\": \"1000\""), "rate_iops` cannot be 1000"),
             (with("\"bs\"", "\"rate_iops\": \"fast\", \"bs\""), "rate_iops` cannot be fast"),
             (with("\"jobname\"", "\"error\": 5, \"jobname\""), "`jobs[0].error` says that the job failed"),
         ] {

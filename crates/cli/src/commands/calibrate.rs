@@ -12,7 +12,7 @@ use harmonia_tables::{Cell, Emphasis, Table};
 use super::simulate::json;
 use crate::args::{CalibrateArguments, CalibrateCommand};
 use crate::failure::Failure;
-use crate::files::{ResultFile, shown};
+use crate::files::{ResultFile, same, shown};
 use crate::interrupt;
 use crate::output::Output;
 
@@ -29,6 +29,15 @@ pub(crate) fn calibrate(
         return output.data(&plan(if *night { Length::Night } else { Length::Hour }));
     }
     let measured = read(&options.files)?;
+    if let Some((out, file)) =
+        options.out.as_deref().and_then(|out| Some((out, options.files.iter().find(|file| same(file, out))?)))
+    {
+        return Err(Failure::BadInput(format!(
+            "--out {}: is one of the measurements, {}",
+            shown(out),
+            shown(file)
+        )));
+    }
     let file =
         options.out.as_deref().map(|path| ResultFile::create("--out", path, options.force)).transpose()?;
     let hold_out = match options.hold_out.as_deref() {
@@ -61,6 +70,7 @@ fn tables(result: &Calibration, output: &Output) -> String {
                 (Cell::from("identified").with(Emphasis::Good), format!("identified by {by}"))
             }
             Known::Given(by) => (Cell::from("given"), format!("given by {by}")),
+            Known::Assumed(why) => (Cell::from("not identified: assumed"), why.clone()),
             Known::NotIdentified(why) => (Cell::from("not identified: default"), why.clone()),
         };
         let range =
@@ -68,7 +78,7 @@ fn tables(result: &Calibration, output: &Output) -> String {
         keys.push(vec![key.key.into(), key.value.clone().into(), range.into(), known]);
         reasons.push_str(&format!("{}: {from}\n", key.key));
     }
-    let mut checks = Table::new(["experiment", "figure", "measured", "simulated", "error", "used to fit"]);
+    let mut checks = Table::new(["experiment", "figure", "measured", "simulated", "error", "held out"]);
     for check in &result.checks {
         let error = check.error.map(|error| format!("{:+.0}%", error * 100.0));
         checks.push(vec![
@@ -77,7 +87,7 @@ fn tables(result: &Calibration, output: &Output) -> String {
             number(check.measured).into(),
             check.simulated.map_or_else(|| "-".to_owned(), number).into(),
             error.unwrap_or_else(|| "-".to_owned()).into(),
-            if check.held_out { "no" } else { "yes" }.into(),
+            if check.held_out { "yes" } else { "no" }.into(),
         ]);
     }
     let (columns, color) = (output.columns(), output.stdout_color());

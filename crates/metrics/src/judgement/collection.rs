@@ -122,10 +122,11 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// None without one other variant in which collection takes no time on as many devices.
+    /// None without one other variant in which collection takes no time on as many devices, or where the first one coordinates: what that
+    /// leaves is not what collection costs.
     pub fn of(comparison: &Comparison) -> Option<Cost> {
         let mut variants = comparison.variants();
-        let first = variants.next().filter(|runs| !runs[0].is_ideal())?;
+        let first = variants.next().filter(|runs| !runs[0].is_ideal() && coordinates_nothing(&runs[0]))?;
         let mut bounds = variants.filter(|runs| runs[0].is_ideal());
         let (Some(bound), None) = (bounds.next(), bounds.next()) else { return None };
         let devices = |run: &Report| run.scenario.pointer("/array/devices").cloned();
@@ -136,6 +137,11 @@ impl Cost {
         let (verdict, _) = judge(first, &figures);
         (!figures.is_empty()).then_some(Cost { figures, verdict })
     }
+}
+
+/// Whether the array leaves collection to its members.
+fn coordinates_nothing(run: &Report) -> bool {
+    run.array.coordination.policy == "local"
 }
 
 /// The figures of some runs held against those of others, those that all runs have. Intervals hold together with those of `pairs`

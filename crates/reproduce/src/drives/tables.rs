@@ -141,12 +141,8 @@ pub fn beside_neighbours(judged: &[Judged]) -> String {
         let errors: Vec<(f64, f64)> = rows
             .filter_map(|one| Some((one.error()?.abs(), (one.neighbours? / one.row.measured - 1.0).abs())))
             .collect();
-        let median = |mut errors: Vec<f64>| {
-            errors.sort_by(f64::total_cmp);
-            errors
-                .get(errors.len() / 2)
-                .map_or_else(|| "-".to_owned(), |error| format!("{:.0}%", error * 100.0))
-        };
+        let median =
+            |errors| median(errors).map_or_else(|| "-".to_owned(), |error| format!("{:.0}%", error * 100.0));
         let (own, line) = errors.into_iter().unzip();
         format!("{} {} and {}", quantity.text(), median(own), median(line))
     });
@@ -154,6 +150,14 @@ pub fn beside_neighbours(judged: &[Judged]) -> String {
         "Median error at judged loads, of the simulation and of the line between neighbouring loads: {}.",
         words.join(", ")
     )
+}
+
+/// The middle of some figures; of an even number the mean of the two in the middle. `None` of none.
+pub(super) fn median(mut figures: Vec<f64>) -> Option<f64> {
+    figures.sort_by(f64::total_cmp);
+    let upper = figures.get(figures.len() / 2)?;
+    let lower = figures.get((figures.len() - 1) / 2)?;
+    Some((lower + upper) / 2.0)
 }
 
 fn cell(one: &Judged) -> String {

@@ -6,7 +6,7 @@ use super::super::judged::{Judged, judge};
 use super::super::measured::{Drive, Load, Quantity, drives, knee};
 use super::super::runs::Shows;
 use super::super::split::Side;
-use super::super::tables::number;
+use super::super::tables::{median, number};
 use super::asked::{MICRON_7450_MAX_800G, SKEWS, between, footprints, ladder_of_max};
 use super::{Figure, Prediction, Predictions};
 use crate::verdict::Verdict;
@@ -173,9 +173,7 @@ fn met(drive: &Drive, judged: &[Judged], quantity: Quantity) -> String {
     debug_assert_eq!(drive.rows.len(), judged.len());
     let rows = judged.iter().filter(|one| one.row.quantity == quantity && one.row.side == Side::Judged);
     let ran: Vec<(&Judged, f64)> = rows.filter_map(|one| Some((one, one.error()?))).collect();
-    let mut errors: Vec<f64> = ran.iter().map(|(_, error)| *error).collect();
-    errors.sort_by(f64::total_cmp);
-    let Some(median) = errors.get(errors.len() / 2) else { return "-".to_owned() };
+    let Some(median) = median(ran.iter().map(|(_, error)| *error).collect()) else { return "-".to_owned() };
     let within = ran.iter().filter(|(one, _)| one.verdict == Verdict::Within).count();
     format!("{within} of {}, {:+.0}%", ran.len(), median * 100.0)
 }
