@@ -314,7 +314,7 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Rate after [`SETTLED`], in bytes/s, and the file that tells.
+    /// Rate after four drive writes, in bytes/s, and the file that tells.
     pub fn steady(&self) -> Option<(f64, &'a str)> {
         let over_time = self.measured.over_time.as_ref()?;
         let least = (SETTLED - self.measured.sheet.written_before) * self.measured.sheet.capacity? as f64;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! - [`measured`]: loads and their figures, whatever file they stood in.
-//! - [`read`](mod@read): JSON and logs of fio, CSV, lines of a data sheet.
+//! - `read`: JSON and logs of fio, CSV, lines of a data sheet.
 //! - [`closed`]: write amplification and spare in closed form.
 //! - [`drive`]: the drive that is looked for, and its keys.
 //! - [`simulate`]: a measured load on a drive scaled down.
