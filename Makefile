@@ -231,7 +231,7 @@ bench: prerequisites prerequisites-python $(VENV)/ready
 	$(VENV)/bin/python benches/python/frames.py
 	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python benches/python/policies.py
 
-# Fetches nothing: DISKSIM and MQSIM are binaries of your own; docs/peers.md names the versions. PEERS=results|speed|all.
+# Fetches nothing: DISKSIM and MQSIM are binaries of your own; peers/README.md names the versions. PEERS=results|speed|all.
 peers: prerequisites prerequisites-python $(VENV)/ready
 	@if [ -z "$(DISKSIM)$(MQSIM)" ]; then \
 		$(VENV)/bin/python -m peers --harmonia none; \
