@@ -57,7 +57,7 @@ help:
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
 	@echo 'make behind  collection and coordination behind the write caches of six drives of one kind; writes the tables of docs/behind-the-cache.md (TRACE=FILE TIME_SCALE=S adds a trace of yours; a quarter of an hour)'
-	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in the last section of docs/ladder.md (TRACE1, SCALE1 and so on add traces; about forty minutes)'
+	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in result 9 of docs/knowing.md (TRACE1, SCALE1 and so on add traces; about forty minutes)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json.zst'
 	@echo 'make clean   remove what was built'
@@ -231,7 +231,7 @@ bench: prerequisites prerequisites-python $(VENV)/ready
 	$(VENV)/bin/python benches/python/frames.py
 	XDG_CACHE_HOME=$(TARGET)/cache $(VENV)/bin/python benches/python/policies.py
 
-# Fetches nothing: DISKSIM and MQSIM are binaries of your own; docs/peers.md names the versions. PEERS=results|speed|all.
+# Fetches nothing: DISKSIM and MQSIM are binaries of your own; peers/README.md names the versions. PEERS=results|speed|all.
 peers: prerequisites prerequisites-python $(VENV)/ready
 	@if [ -z "$(DISKSIM)$(MQSIM)" ]; then \
 		$(VENV)/bin/python -m peers --harmonia none; \

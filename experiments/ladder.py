@@ -1,4 +1,4 @@
-"""What is knowing worth? Schemes of every rung of `array.interface` on RAID-5 and RAID-6, as tables.
+"""Which policy, at which price? Schemes of every rung of `array.interface` on RAID-5 and RAID-6, as tables.
 
     python3 experiments/ladder.py HARMONIA FOLDER [TRACE:TIME_SCALE ...]
 
@@ -205,7 +205,7 @@ def title(load):
 
 HEAD = """# The ladder, table by table
 
-This page has every figure behind [What is knowing worth?](knowing.md), which says what they show and what rungs and schemes are.
+This page has every figure behind [Which policy, at which price?](knowing.md), which says what they show and what rungs and schemes are.
 `make ladder` makes the tables.
 
 Each array has eight `msr-slc-32g` of 32 GiB, a stripe unit of 64 KiB, a soft threshold of 7% and a hard one of 5%. Each figure

@@ -2,8 +2,8 @@
 
     python3 experiments/relocation.py HARMONIA FOLDER [TRACE:TIME_SCALE ...]
 
-runs what FOLDER/relocation.json does not have yet, keeps every finished cell there, and prints all of it as Markdown: the last
-section of docs/ladder.md. `make relocation` calls it. As in ladder.py each load runs at rates at which under `local` so many members
+runs what FOLDER/relocation.json does not have yet, keeps every finished cell there, and prints all of it as Markdown:
+result 9 of docs/knowing.md. `make relocation` calls it. As in ladder.py each load runs at rates at which under `local` so many members
 collect on average (n x g). Here the share of the space that holds data and is overwritten varies too.
 """
 

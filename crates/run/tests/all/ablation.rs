@@ -1,7 +1,7 @@
 //! What is each part of a drive with a write cache for? Each is taken away, and the figures that get worse are those that it is there for.
 //!
-//! `cargo test --locked -p harmonia-run --test all -- --ignored --nocapture what_each_part_of_a_drive_is_for` prints the table of
-//! docs/write-cache.md.
+//! `cargo test --locked -p harmonia-run --test all -- --ignored --nocapture what_each_part_of_a_drive_is_for` prints a table. Figures of
+//! docs/write-cache.md come from it.
 
 use harmonia_metrics::Report;
 use harmonia_run::{RunOptions, run};
