@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Can the first pages be read in a hurry? No sentence of them may be longer than 35 words, and the README has at most 900.
+"""Can the documentation be finished? No sentence of the first pages may be longer than 35 words, the README has at most 900,
+and all that is written by hand at most 25,000.
 
     python3 tests/prose.py            # fails for a long sentence of the first pages, counts those of the others
     python3 tests/prose.py --all      # prints the long sentences of the other pages too
@@ -19,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WORDS_MAX = 35
 README_WORDS_MAX = 900
+WRITTEN_WORDS_MAX = 25_000
 FIRST = ["README.md", "docs/README.md", "docs/glossary.md"]
 FENCE = re.compile(r"\s*(```|~~~)")
 ITEM = re.compile(r"^\s*([-*+]|\d+\.)\s+")
@@ -119,7 +121,7 @@ def words(text: str) -> int:
 
 
 def counted() -> str:
-    """How many words there are to read, and whether the README keeps its limit."""
+    """How many words there are to read, and whether they keep their limits."""
     readme = words((ROOT / "README.md").read_text())
     written = made = 0
     for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]:
@@ -129,6 +131,8 @@ def counted() -> str:
         made += words(text) - words(by_hand)
     if readme > README_WORDS_MAX:
         sys.exit(f"prose: README.md has {readme} words, at most {README_WORDS_MAX}")
+    if written > WRITTEN_WORDS_MAX:
+        sys.exit(f"prose: README.md and docs/ have {written:,} words written by hand, at most {WRITTEN_WORDS_MAX:,}")
     return f"{readme} words in README.md, {written:,} written by hand in all, {made:,} generated"
 
 
