@@ -8,6 +8,7 @@ use std::fmt;
 use harmonia_flash::presets::Preset;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, PageTimes, Timing};
 use harmonia_types::registry::PolicyConfig;
+use harmonia_types::units::format_bytes;
 use harmonia_types::{Bytes, SimDuration};
 use serde::{Serialize, Serializer};
 
@@ -316,25 +317,41 @@ fn is_by_frontiers(placement: &PolicyConfig) -> bool {
     placement.policy == "frontiers"
 }
 
-/// A share (floored) or a number of blocks per allocation unit.
+/// A share (floored) or a number of blocks per allocation unit, or bytes of the device.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Amount {
     /// Percent of the unit's raw blocks, floored.
     Percent(f64),
     /// So many blocks.
     Blocks(u32),
+    /// The unit's share of so much flash of the device, in whole blocks, rounded up. A device that is scaled down has as much.
+    Bytes(Bytes),
     /// So many blocks above the hard threshold (soft and stop thresholds only).
     AboveHard(u32),
+    /// The unit's share of so much flash, above the hard threshold (soft and stop thresholds only).
+    BytesAboveHard(Bytes),
+}
+
+/// The raw blocks of an allocation unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Blocks {
+    pub count: u32,
+    /// Data that one block of every unit of the device holds.
+    pub bytes: Bytes,
 }
 
 impl Amount {
-    /// The number of blocks, given the unit's raw blocks and its hard threshold.
-    pub fn blocks(self, raw_blocks: u32, hard: u32) -> u32 {
+    /// The number of blocks of a unit that has these, and of which so many are its hard threshold.
+    pub(crate) fn blocks(self, of: Blocks, hard: u32) -> u32 {
+        // More than there are is refused; none is so many that a sum overflows.
+        let of_bytes = |bytes: Bytes| bytes.div_ceil(of.bytes.max(1)).min(u64::from(of.count)) as u32;
         match self {
             // The product is exact enough for any real block count; the nudge keeps 15% of 100 at 15.
-            Amount::Percent(percent) => (percent * f64::from(raw_blocks) / 100.0 + 1e-9).floor() as u32,
+            Amount::Percent(percent) => (percent * f64::from(of.count) / 100.0 + 1e-9).floor() as u32,
             Amount::Blocks(blocks) => blocks,
+            Amount::Bytes(bytes) => of_bytes(bytes),
             Amount::AboveHard(blocks) => hard + blocks,
+            Amount::BytesAboveHard(bytes) => hard + of_bytes(bytes),
         }
     }
 }
@@ -344,8 +361,10 @@ impl fmt::Display for Amount {
         match self {
             Amount::Percent(percent) => write!(f, "{percent}%"),
             Amount::Blocks(blocks) => write!(f, "{blocks}"),
+            Amount::Bytes(bytes) => f.write_str(&format_bytes(*bytes)),
             Amount::AboveHard(0) => write!(f, "hard"),
             Amount::AboveHard(blocks) => write!(f, "hard+{blocks}"),
+            Amount::BytesAboveHard(bytes) => write!(f, "hard+{}", format_bytes(*bytes)),
         }
     }
 }
@@ -1000,9 +1019,15 @@ impl SsdConfig {
             );
         }
         let blocks = blocks as u32;
-        let hard = self.gc.hard_threshold.blocks(blocks, 0);
-        let soft = self.gc.soft_threshold.blocks(blocks, hard);
-        let stop = self.gc.stop_threshold.blocks(blocks, hard);
+        let data_pages = packing.slots(g.data_pages_per_block()) * joined;
+        let units = dies / u64::from(dies_per_unit) * u64::from(units_per_die);
+        let of = Blocks {
+            count: blocks,
+            bytes: u64::from(data_pages) * u64::from(self.mapping_unit()) * units,
+        };
+        let hard = self.gc.hard_threshold.blocks(of, 0);
+        let soft = self.gc.soft_threshold.blocks(of, hard);
+        let stop = self.gc.stop_threshold.blocks(of, hard);
         if soft <= hard {
             return fail(
                 "ssd.gc.soft_threshold",
@@ -1083,7 +1108,7 @@ impl SsdConfig {
                 "must be at least 1: otherwise forced events do nothing".into(),
             );
         }
-        let reserved = self.ftl.reserved_blocks.blocks(blocks, hard);
+        let reserved = self.ftl.reserved_blocks.blocks(of, hard);
         let frontiers = u32::from(count.all);
         // The pool must be able to stand above `stop`, and above where events begin while ageing, with every frontier open and one block's worth of invalid
         // pages left to collect, or collecting could never reach its end.
@@ -1091,7 +1116,6 @@ impl SsdConfig {
         let (pool, rises_to) = if ages_at > stop { ("soft", ages_at) } else { ("stop", stop) };
         // Collecting a block wins whole programs. Blocks that lack less than one are won by none, so what all of them may lack
         // is spare that is of no use.
-        let data_pages = packing.slots(g.data_pages_per_block()) * joined;
         let unused = u64::from(blocks) * u64::from(packing.slots_per_program() - 1);
         let unused = unused.div_ceil(u64::from(data_pages)) as u32;
         let least = rises_to + 1 + frontiers + unused;
@@ -1127,7 +1151,7 @@ impl SsdConfig {
             );
         }
         let unit_pages = u64::from(blocks - reserved) * u64::from(data_pages);
-        let logical = unit_pages * (dies / u64::from(dies_per_unit)) * u64::from(units_per_die);
+        let logical = unit_pages * units;
         if logical >= u64::from(u32::MAX) {
             return fail(
                 "ssd.geometry.blocks_per_plane",
@@ -1174,6 +1198,7 @@ impl SsdConfig {
             fills: packing.packs() && self.fills_programs(),
             unit_pages: unit_pages as u32,
             logical_pages: logical as u32,
+            block_bytes: of.bytes,
             hard,
             soft,
             stop,

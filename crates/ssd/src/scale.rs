@@ -19,7 +19,9 @@
 //!
 //! Leaves out: a cache that shrinks with the drive, and wear, which is that of the small drive while it is simulated.
 
-use crate::config::{Amount, Infeasible, SsdConfig};
+use harmonia_types::Bytes;
+
+use crate::config::{Amount, Blocks, Infeasible, SsdConfig};
 use crate::shape::Shape;
 
 /// A unit whose blocks are joined keeps so many.
@@ -106,13 +108,15 @@ impl SsdConfig {
         }
         let wanted = wanted * f64::from(programs) / f64::from(kept);
         let least = if is_joined { JOINED_BLOCKS.min(full.blocks_per_unit) } else { 1 };
+        let bytes = full.block_bytes * u64::from(kept) / u64::from(programs);
         let (blocks, reserved) =
-            self.spared(full, wanted, least).ok_or_else(|| format!("leaves {wanted:.1} blocks a unit"))?;
+            self.spared(full, (wanted, bytes), least).ok_or_else(|| format!("leaves {wanted:.1} blocks a unit"))?;
         part.geometry.blocks_per_plane = blocks / full.planes_per_unit;
         part.ftl.reserved_blocks = Amount::Blocks(reserved);
-        part.gc.hard_threshold = self.hard(full, blocks);
+        let of = Blocks { count: blocks, bytes };
+        part.gc.hard_threshold = self.hard(full, of);
         // What is said of the pool is said before what follows from it.
-        let (begins, frees) = self.begins(full, blocks);
+        let (begins, frees) = self.begins(full, of);
         let pool = self.pool(blocks, begins);
         if pool < POOL * frees {
             return Err(format!(
@@ -126,22 +130,22 @@ impl SsdConfig {
     }
 
     /// The hard threshold with so many blocks. A share that comes to none is one block if the full drive has any.
-    fn hard(&self, full: &Shape, blocks: u32) -> Amount {
+    fn hard(&self, full: &Shape, of: Blocks) -> Amount {
         let hard = self.gc.hard_threshold;
-        if hard.blocks(blocks, 0) == 0 && full.hard > 0 { Amount::Blocks(1) } else { hard }
+        if hard.blocks(of, 0) == 0 && full.hard > 0 { Amount::Blocks(1) } else { hard }
     }
 
     /// How many of so many blocks are free when a collection begins, and how many it frees.
-    fn begins(&self, full: &Shape, blocks: u32) -> (u32, u32) {
-        let hard = self.hard(full, blocks).blocks(blocks, 0);
-        let soft = self.gc.soft_threshold.blocks(blocks, hard);
+    fn begins(&self, full: &Shape, of: Blocks) -> (u32, u32) {
+        let hard = self.hard(full, of).blocks(of, 0);
+        let soft = self.gc.soft_threshold.blocks(of, hard);
         let begins = if full.ages_at == full.hard { hard } else { soft };
-        (begins, (self.gc.stop_threshold.blocks(blocks, hard) + 1).saturating_sub(begins).max(1))
+        (begins, (self.gc.stop_threshold.blocks(of, hard) + 1).saturating_sub(begins).max(1))
     }
 
-    /// Blocks of a unit near the wanted number, and how many of them are spare, so that data has the same share of the blocks that
+    /// Blocks of a unit near the wanted number, one of each unit of so many bytes, and how many of them are spare, so that data has the same share of the blocks that
     /// can hold it.
-    fn spared(&self, full: &Shape, wanted: f64, least: u32) -> Option<(u32, u32)> {
+    fn spared(&self, full: &Shape, (wanted, bytes): (f64, Bytes), least: u32) -> Option<(u32, u32)> {
         let density = density(full);
         let planes = full.planes_per_unit;
         let near = (wanted * NEAR).max(f64::from(4 * planes));
@@ -150,7 +154,7 @@ impl SsdConfig {
         let candidates = (lowest..=highest).filter(|blocks| blocks.is_multiple_of(planes));
         let miss = |blocks: u32| {
             let ideal = density * {
-                let (begins, frees) = self.begins(full, blocks);
+                let (begins, frees) = self.begins(full, Blocks { count: blocks, bytes });
                 room(blocks, begins, frees)
             };
             let whole = ideal.round();
@@ -299,6 +303,24 @@ mod tests {
         assert!((3..=5).contains(&(short / long)), "{short} and {long}");
         let pool = part(&full, long).unwrap().0.scaling().unwrap().pool;
         assert!(pool >= 4 * POOL, "{pool}");
+    }
+
+    /// A part has as many bytes free as the drive, in fewer and shorter blocks.
+    #[test]
+    fn thresholds_in_bytes_stay_where_they_are() {
+        let mut full = SsdConfig::of(presets::find("modern-tlc-1t").expect("a preset"));
+        full.ftl.mapping_unit = Some(4096);
+        full.gc.hard_threshold = Amount::Bytes(1 << 30);
+        full.gc.stop_threshold = Amount::BytesAboveHard(1_300_000_000);
+        let free = |shape: &Shape, blocks: u32| u64::from(blocks) * shape.block_bytes;
+        // A block of each of 16 dies: 288 pages of four planes, 288 MiB in all.
+        let whole = full.resolve().unwrap();
+        assert_eq!((whole.block_bytes, whole.hard, whole.stop), (288 << 20, 4, 4 + 5));
+        let (_, small) = part(&full, 16).unwrap();
+        assert!(small.block_bytes < whole.block_bytes, "{small:?}");
+        assert_eq!(free(&small, small.hard), (1_u64 << 30).next_multiple_of(small.block_bytes));
+        let above = free(&small, small.stop - small.hard);
+        assert_eq!(above, 1_300_000_000_u64.next_multiple_of(small.block_bytes));
     }
 
     /// Blocks of several planes become fewer down to 256, and then shorter down to eight programs.

@@ -1,6 +1,6 @@
 //! The whole numbers of a device: how many of what it has, and how they are counted.
 
-use harmonia_types::Lpn;
+use harmonia_types::{Bytes, Lpn};
 
 use crate::order::Odometer;
 
@@ -177,6 +177,8 @@ pub struct Shape {
     pub names_die: bool,
     /// Logical pages of the device.
     pub logical_pages: u32,
+    /// Data that one block of every allocation unit holds.
+    pub block_bytes: Bytes,
     /// Free blocks at or below which a unit is low.
     pub hard: u32,
     /// Free blocks at or below which a device registers.

@@ -12,6 +12,9 @@
 //! the horizon, then what they sent is told in the order in which members in step send it. Messages due at the horizon come next.
 //!
 //! Without a message latency, members go in step from the earliest possible notice on, one request at a time.
+//!
+//! Every horizon looks at every member. Where notices come so often that this costs more than it saves, as in arrays of many
+//! members, all go in step for the rest of what has been gathered.
 
 use std::convert::Infallible;
 
@@ -29,6 +32,9 @@ use super::{Array, ArrayFailure};
 /// Bytes of operations and of blocks to be collected that several threads share: fewer take less time than starting a thread.
 /// Tests share small ones, too.
 const SHARED: Bytes = if cfg!(debug_assertions) { 1 << 16 } else { 4 << 20 };
+
+/// Members that horizons may look at for each operation that has been gathered, before all go in step. Tests go in step often.
+const LOOKS: usize = if cfg!(debug_assertions) { 1 } else { 4 };
 
 /// What is known of the notices of a member.
 #[derive(Debug, Clone, Default)]
@@ -158,10 +164,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn run_to(&mut self, now: SimTime, threads: usize) -> Result<(), ArrayFailure> {
         let mut reached = SimTime::ZERO;
+        let gathered = self.ahead.as_deref().map_or(0, |ahead| ahead.inboxes.iter().map(Vec::len).sum());
+        let mut looks = 0;
         loop {
             let horizon = self.horizon(reached);
             if horizon > now {
                 return self.run_members(Limit::Through(now, self.last_request(now)), threads);
+            }
+            looks += self.members.devices.len();
+            if looks > LOOKS * gathered {
+                return self.step_all_requests(now);
             }
             if horizon > reached {
                 self.run_members(Limit::Before(horizon), threads)?;
@@ -269,27 +281,50 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// go on to `now`.
     fn step_one_request(&mut self, now: SimTime) -> Result<Option<SimTime>, ArrayFailure> {
         let Some(ahead) = self.ahead.as_deref() else { return Ok(None) };
-        let heads = ahead.quiet.iter().zip(&ahead.inboxes).map(|(quiet, inbox)| inbox.get(quiet.taken));
         let number = |sub: &SubRequest| ahead.requests[sub.token as u32].id;
+        let head = |(quiet, inbox): (&Quiet, &Vec<_>)| inbox.get(quiet.taken).copied();
+        let heads = ahead.quiet.iter().zip(&ahead.inboxes).map(head);
         let next = heads.clone().flatten().min_by_key(|(at, sub)| (*at, number(sub)));
-        let Some(&(arrival, SubRequest { token, .. })) = next else {
+        let Some((arrival, SubRequest { token, .. })) = next else {
             self.advance_until(now)?;
             return Ok(None);
         };
-        let request = token as u32;
         let parts = heads.enumerate().filter_map(|(member, head)| Some((member, head?.1)));
-        let mut parts: Vec<(usize, SubRequest)> =
-            parts.filter(|(_, sub)| sub.token as u32 == request).collect();
+        let is_part = |sub: &SubRequest| sub.token as u32 == token as u32;
+        let mut parts: Vec<(usize, SubRequest)> = parts.filter(|(_, sub)| is_part(sub)).collect();
         parts.sort_unstable_by_key(|(_, sub)| sub.token >> 32);
         self.advance_until(arrival)?;
-        for (member, sub) in parts {
-            if let Some(ahead) = self.ahead.as_deref_mut() {
-                ahead.quiet[member].taken += 1;
-            }
-            let handed = self.members.devices[member].submit(arrival, sub);
-            handed.map_err(|failure| ArrayFailure { device: DeviceId(member as u16), failure })?;
-            self.collect_from(member)?;
-        }
+        parts.into_iter().try_for_each(|(member, sub)| self.hand(member, arrival, sub))?;
         Ok(Some(arrival))
+    }
+
+    /// All members go in step to `now`, and are handed all requests on the way.
+    fn step_all_requests(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        let Some(ahead) = self.ahead.as_deref() else { return Ok(()) };
+        let mut left = Vec::new();
+        for (member, (quiet, inbox)) in ahead.quiet.iter().zip(&ahead.inboxes).enumerate() {
+            let number = |sub: &SubRequest| (ahead.requests[sub.token as u32].id, sub.token >> 32);
+            left.extend(inbox[quiet.taken..].iter().map(|&(at, sub)| ((at, number(&sub)), member, sub)));
+        }
+        left.sort_unstable_by_key(|&(place, ..)| place);
+        let mut begun = None;
+        for ((arrival, (request, _)), member, sub) in left {
+            // The operations of a request are handed over together.
+            if begun.replace(request) != Some(request) {
+                self.advance_until(arrival)?;
+            }
+            self.hand(member, arrival, sub)?;
+        }
+        self.advance_until(now)
+    }
+
+    /// A member takes the next operation of its inbox.
+    fn hand(&mut self, member: usize, arrival: SimTime, sub: SubRequest) -> Result<(), ArrayFailure> {
+        if let Some(ahead) = self.ahead.as_deref_mut() {
+            ahead.quiet[member].taken += 1;
+        }
+        let handed = self.members.devices[member].submit(arrival, sub);
+        handed.map_err(|failure| ArrayFailure { device: DeviceId(member as u16), failure })?;
+        self.collect_from(member)
     }
 }

@@ -24,6 +24,7 @@ mod paper_effect;
 mod rated_load;
 mod replays;
 mod scaled;
+mod second_simulator;
 mod seeds;
 mod stripe_cache;
 mod swarm;

@@ -78,7 +78,7 @@ fn form(form: &Form, path: &str) -> Value {
         Form::Rate => text(RATE_PATTERN),
         Form::Transfers => text(r"^\s*[0-9._]+\s*[KMG]?T/s\s*$"),
         Form::Share => text(r"^\s*[0-9.]+\s*%\s*$"),
-        Form::AboveHard => text(r"^\s*hard(\s*\+\s*[0-9]+)?\s*$"),
+        Form::AboveHard => text(r"^\s*hard(\s*\+\s*([0-9]+|[0-9._]+\s*([KMGT]i?)?B))?\s*$"),
         Form::OneOf(words) => names(words.clone()),
         Form::Policy => {
             let table = path.strip_suffix(".policy").unwrap_or(path);

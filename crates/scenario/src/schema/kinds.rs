@@ -328,12 +328,12 @@ pub(super) fn share(least: f64, most: f64) -> Kind<f64> {
     Kind::new(Form::Share, words, read, move |share| Some(percent(*share).into()))
 }
 
-/// A number of blocks, or a share of them.
+/// A number of blocks, a share of them, or bytes of the device.
 pub(super) fn amount() -> Kind<Amount> {
     amounts(false)
 }
 
-/// A number of blocks, a share of them, or hard and a distance.
+/// The same, or hard and a distance.
 pub(super) fn threshold() -> Kind<Amount> {
     amounts(true)
 }
@@ -341,9 +341,11 @@ pub(super) fn threshold() -> Kind<Amount> {
 fn amounts(is_relative: bool) -> Kind<Amount> {
     // No allocation unit has more blocks: 64 planes of 2^20.
     const MOST: u32 = 1 << 26;
+    const MOST_BYTES: Bytes = 1 << 50;
     let blocks = count(0, MOST);
-    let mut forms = vec![Form::Share, blocks.form.clone()];
+    let mut forms = vec![Form::Share, blocks.form.clone(), Form::Size];
     forms.extend(is_relative.then_some(Form::AboveHard));
+    let bytes = |text: &str| units::parse_bytes(text).ok().filter(|bytes| (1..=MOST_BYTES).contains(bytes));
     let read = move |field: &Field<'_>| {
         let text = match &field.node.value {
             Value::Integer(_) => return blocks.read(field).map(Amount::Blocks),
@@ -365,14 +367,15 @@ fn amounts(is_relative: bool) -> Kind<Amount> {
             Some(rest) if is_relative => {
                 rest.trim_start().strip_prefix('+').ok_or_else(refused)?.trim_start()
             }
-            _ => return Err(refused()),
+            _ => return bytes(text).map(Amount::Bytes).ok_or_else(refused),
         };
         match distance.parse::<u32>() {
             Ok(blocks) if blocks <= MOST && !distance.starts_with('+') => Ok(Amount::AboveHard(blocks)),
-            _ => Err(refused()),
+            _ => bytes(distance).map(Amount::BytesAboveHard).ok_or_else(refused),
         }
     };
-    let words = "blocks (5), a share (\"5%\"), or relative to hard (\"hard\", \"hard+1\")";
+    let words =
+        "blocks (5), a share (\"5%\"), bytes of the device (\"8GiB\"), or relative to hard (\"hard\", \"hard+1\", \"hard+4GiB\")";
     Kind::new(Form::Any(forms), words, read, |amount| match amount {
         Amount::Blocks(blocks) => Some(Shown::Whole((*blocks).into())),
         other => Some(other.to_string().into()),

@@ -139,7 +139,7 @@ pub enum Form {
     Transfers,
     /// A share in percent, such as `5%`.
     Share,
-    /// `hard`, or `hard+1`.
+    /// `hard`, `hard+1`, or `hard+4GiB`.
     AboveHard,
     /// One of these words.
     OneOf(Vec<&'static str>),

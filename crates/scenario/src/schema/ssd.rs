@@ -415,7 +415,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "how fast the cache takes writes. off: as they come, while it has room; collection: while something is to be collected, at the rate \
          at which collection wins pages, so that waits grow towards saturation" },
     at! { "ssd.ftl.reserved_blocks", ftl.reserved_blocks,
-        amount().saying("a share of the raw blocks (\"15%\") or a number of blocks per allocation unit"), PRESET,
+        amount().saying("a share of the raw blocks (\"15%\"), a number of blocks per allocation unit, or bytes of the device (\"64GiB\")"), PRESET,
         "over-provisioning, (T - U)/T of all T blocks" },
     at! { "ssd.ftl.allocation", ftl.allocation, allocation(), PRESET,
         "which die a logical page goes to; dynamic: the die with the shortest queue among those that do not collect; letters: \
@@ -466,7 +466,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     at! { "ssd.gc.host_share", gc.host_share if has_bursts, needs needs_bursts, share(0.01, 0.99), "15%",
         "with trigger \"bursts\": the share of a die's work that the host's writes have while it collects" },
     at! { "ssd.gc.hard_threshold", gc.hard_threshold,
-        amount().saying("blocks per allocation unit (5) or a share, floored (\"5%\")"), PRESET,
+        amount().saying("blocks per allocation unit (5), a share, floored (\"5%\"), or bytes of the device (\"8GiB\")"), PRESET,
         "a unit collects when it has this many free blocks or fewer" },
     at! { "ssd.gc.soft_threshold", gc.soft_threshold, threshold(), PRESET, "free blocks at or below which a device registers" },
     at! { "ssd.gc.stop_threshold", gc.stop_threshold, threshold(), PRESET, "an event ends when free exceeds this" },

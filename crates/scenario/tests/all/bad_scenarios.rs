@@ -153,6 +153,8 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("ssd.gc.hard_threshold = \"101%\"", "ssd.gc.hard_threshold", "\"5%\""),
     ("ssd.gc.hard_threshold = \"hard+1\"", "ssd.gc.hard_threshold", "\"5%\""),
     ("ssd.gc.soft_threshold = \"hard-1\"", "ssd.gc.soft_threshold", "\"hard+1\""),
+    ("ssd.gc.hard_threshold = \"0B\"", "ssd.gc.hard_threshold", "\"8GiB\""),
+    ("ssd.gc.soft_threshold = \"hard+4Gb\"", "ssd.gc.soft_threshold", "\"hard+4GiB\""),
     ("ssd.gc.victim_d = 0", "ssd.gc.victim_d", "1 to 1000"),
     ("ssd.gc.victim = 3", "ssd.gc.victim", "the name of a victim policy"),
     ("ssd.gc.victim = { policy = \"gredy\" }", "ssd.gc.victim.policy", "greedy, cost-benefit, fifo"),

@@ -310,6 +310,18 @@ fn a_device_has_all_its_keys() {
     assert_eq!(parse(&scenario.to_toml()), scenario);
 }
 
+/// Blocks that are free may be said in bytes of the device, of which every allocation unit has its share.
+#[test]
+fn thresholds_in_bytes() {
+    let gc = "[ssd.gc]\nhard_threshold = \"1GiB\"\nsoft_threshold = \"hard+64MiB\"\nstop_threshold = \"1.5 GB\"";
+    let scenario = parse(&format!("workload.preset = \"hpc-w\"\n[ssd]\npreset = \"tlc-nvme-1t\"\n{gc}"));
+    let ssd = &scenario.array.members[0].ssd;
+    assert_eq!(ssd.gc.hard_threshold, Amount::Bytes(1 << 30));
+    assert_eq!(ssd.gc.soft_threshold, Amount::BytesAboveHard(64 << 20));
+    assert_eq!(ssd.gc.stop_threshold, Amount::Bytes(1_500_000_000));
+    assert_eq!(parse(&scenario.to_toml()), scenario);
+}
+
 #[test]
 fn three_letters_name_the_die_and_leave_the_plane_open() {
     let cwd = "workload.preset = \"hpc-w\"\nssd.ftl.allocation = \"cwd\"\n";

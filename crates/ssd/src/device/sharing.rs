@@ -7,7 +7,8 @@
 //! ```
 //!
 //! When a die begins a program of the host while it has something to collect, collection owes it time: as long as the program, times
-//! share / (1 - share). While it does, steps of collection go before writes. [`Debt`](crate::die::Die::debt) keeps the account. Otherwise
+//! share / (1 - share). While it does, steps of collection go before writes. [`Debt`](crate::die::Die::debt) keeps the account, in which
+//! what it takes to suspend and resume a step counts as the step's work. Otherwise
 //! the schedule says what goes first, so that a die which has nothing else to do collects without being asked.
 //!
 //! Reads are in no account, because they take no room. They go first as the schedule says, at the hard threshold too, where writes

@@ -33,10 +33,15 @@ pub fn page(predictions: &Predictions, shows: &Shows) -> String {
     text
 }
 
-/// All tables one after the other, for a terminal.
+/// All tables that have rows, one after the other, for a terminal.
 pub fn tables(predictions: &Predictions, shows: &Shows) -> String {
-    let tables = All { predictions, shows }.tables();
-    tables.into_iter().map(|(_, table)| table).collect::<Vec<_>>().join("\n")
+    let tables = All { predictions, shows }.tables().map(|(_, table)| table);
+    tables.into_iter().filter(|table| has_rows(table)).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a table has more than its heading and the line below that.
+fn has_rows(table: &str) -> bool {
+    table.lines().filter(|line| line.starts_with('|')).count() > 2
 }
 
 struct All<'a> {
@@ -48,7 +53,10 @@ impl All<'_> {
     fn tables(&self) -> [(&'static str, String); 6] {
         let mut others = String::new();
         for (name, loads) in between() {
-            let _ = write!(others, "### `{name}`\n\n{}\n", self.by_load(name, loads.into_iter()));
+            let table = self.by_load(name, loads.into_iter());
+            if has_rows(&table) {
+                let _ = write!(others, "### `{name}`\n\n{table}\n");
+            }
         }
         [
             ("max-loads", self.by_load(MICRON_7450_MAX_800G.name, ladder_of_max())),
