@@ -27,8 +27,11 @@ OWN_DRIVES = ["cassandra-like", "rocksdb-like", "jesd219", "ssd-iq", "raid5-rebu
 
 def screen(harmonia: str, command: str, name: str) -> list[str]:
     """What is printed first."""
-    is_trace = 'kind = "trace"' in (ROOT / f"examples/{name}.toml").read_text()
-    sets = [*(TINY if name not in OWN_DRIVES else []), *(["workload.warmup=0"] if is_trace else FEW)]
+    text = (ROOT / f"examples/{name}.toml").read_text()
+    is_trace = 'kind = "trace"' in text
+    # A load that is as long as a time stays so.
+    length = ["workload.warmup=0"] if is_trace else [] if "\nduration = " in text else FEW
+    sets = [*(TINY if name not in OWN_DRIVES else []), *length]
     words = [harmonia, command, name, "-q", "--seeds", "1", *(word for text in sets for word in ("--set", text))]
     words += ["--trace", str(ROOT / "fuzz/seeds/msr_reader/rows.csv")] if is_trace else []
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": str(COLUMNS)})

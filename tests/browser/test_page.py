@@ -232,6 +232,15 @@ def fragment(page) -> str:
     return page.evaluate("location.hash")
 
 
+def becomes(page, named: str) -> None:
+    """The address ends so, once the browser has told the page of what was opened."""
+    for _ in range(100):
+        if fragment(page) == named:
+            return
+        page.wait_for_timeout(20)
+    assert fragment(page) == named
+
+
 WIDTHS = pytest.mark.parametrize("width", [1280, 400])
 
 
@@ -280,8 +289,7 @@ def test_an_explained_request_opens_by_its_link(opened: Open, width: int) -> Non
     listed = [(link.get_attribute("href") or "").split("-")[-1] for link in opened("single").page.locator("#timeline-slowest a").all()]
     assert [name.split("-")[-1] for name in ids] == listed and len(ids) == 10, "the ten slowest of report.html"
     requests.nth(3).locator("summary").click()
-    page.wait_for_function("location.hash !== ''")
-    assert fragment(page) == f"#{ids[3]}"
+    becomes(page, f"#{ids[3]}")
     spent = [int(row.get_attribute("data-ns") or 0) for row in requests.first.locator("tr[data-ns]").all()]
     assert sum(spent) == both.written.runs[0]["host"]["response_ns"]["all"]["max"], "all of the response time"
     other = opened(EXPLAINED, width=width, fragment=f"#{ids[7]}")
@@ -292,7 +300,7 @@ def test_an_explained_request_opens_by_its_link(opened: Open, width: int) -> Non
     words = other.page.locator(f"#{ids[7]}").inner_text()
     assert "SSD " in words and "die " in words and "100%" in words
     requests.nth(3).locator("summary").click()
-    page.wait_for_function("location.hash === ''")
+    becomes(page, "")
     for node in requests.all():
         node.locator("summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
