@@ -11,11 +11,14 @@
 //! drawn by them. Colours are after Okabe and Ito; whatever a colour tells, a dash, a shape, hatching or a label tells
 //! too.
 //!
-//! Leaves out: which operations of a die belong to which request; of a long sweep the recordings of all but 24 runs.
+//! `explained` is a page of its own, about single requests.
+//!
+//! Leaves out: which operations of a die belong to which request, but on that page; of a long sweep the recordings of all but 24 runs.
 
 mod cross;
 mod data;
 mod encode;
+mod explained;
 mod failures;
 mod frontier;
 mod html;
@@ -36,6 +39,7 @@ use harmonia_array::coordination;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Part, Report};
 
+pub use explained::explanation;
 use harmonia_tables::{self as tables, Cross, loads, numbers};
 use html::escaped;
 pub use recordings::Recordings;

@@ -95,7 +95,12 @@ fn run_and_compare_say_years_where_they_can() {
     let (_, plain, _) = outcome(&mut harmonia(&["run", "tiny"]));
     assert!(!plain.contains("Lifetime") && !plain.contains("Wear at the end"), "{plain}");
     let (_, rated, _) = outcome(&mut harmonia(&["run", "tiny", "--set", RATED]));
-    assert!(rated.contains("Lifetime at this rate") && !rated.contains("Wear at the end"), "{rated}");
+    assert!(rated.contains("Years: until the first drive ends") && !rated.contains("Lifetime"), "{rated}");
+    let (_, detailed, _) = outcome(&mut harmonia(&["run", "tiny", "--details", "--set", RATED]));
+    assert!(
+        detailed.contains("Lifetime at this rate") && !detailed.contains("Wear at the end"),
+        "{detailed}"
+    );
     let wears =
         ["compare", "tiny", "--policies", "local,ideal", "--seeds", "2", "--set", "ssd.wear.endurance=3000"];
     let (_, wearing, _) = outcome(harmonia(&wears).arg("--details"));
