@@ -65,6 +65,7 @@ const READINGS: &[(&str, &str)] = &[
     ("hysteresis-0.2", include_str!("../../../experiments/readings/hysteresis-0.2.toml")),
     ("mongodb-few-deletes", include_str!("../../../experiments/readings/mongodb-few-deletes.toml")),
     ("after-filling", include_str!("../../../experiments/readings/after-filling.toml")),
+    ("until-enough", include_str!("../../../experiments/readings/until-enough.toml")),
 ];
 
 /// All readings of `experiments/readings/`.
