@@ -78,7 +78,11 @@ pub(super) fn finding(reader: &Reader<'_>, paper: Paper) -> Finding {
                claims are missed. A reading with one seed is judged by its value."
             .to_owned(),
         conclusions: conclusions.into_iter().collect(),
-        table: format!("{}\n{}\n{}", summary(&columns), matrix(&columns), missed(&columns)),
+        table: [summary(&columns), matrix(&columns), missed(&columns)]
+            .into_iter()
+            .filter(|table| !table.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n"),
         ..Finding::default()
     }
 }
