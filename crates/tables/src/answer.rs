@@ -45,14 +45,15 @@ fn screen(
     figures: Vec<String>,
     style: Style,
 ) -> String {
-    let mut sections = vec![seeds::heading(of, runs)];
-    sections.extend(warnings::short(of, style));
+    let mut sections = vec![seeds::heading(of, runs) + &warnings::short(of, style).unwrap_or_default()];
     sections.extend(answered);
     sections.extend(figures);
-    sections.extend(failures::short(runs, style));
-    let notes = load::section(runs, style).unwrap_or_default() + &addressed(runs, style.columns);
-    sections.extend((!notes.is_empty()).then_some(notes));
-    sections.join("\n") + &layout::wrapped(MORE, style.columns)
+    // What follows stands right below the table.
+    let notes =
+        [failures::short(runs, style), load::section(runs, style), Some(addressed(runs, style.columns))];
+    sections.join("\n")
+        + &notes.into_iter().flatten().collect::<String>()
+        + &layout::wrapped(MORE, style.columns)
 }
 
 /// What garbage collection costs, and what to choose. The page begins with the same sentences.

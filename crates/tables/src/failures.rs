@@ -39,9 +39,8 @@ pub(crate) fn short(runs: &[Report], style: Style) -> Option<String> {
     };
     let states: Vec<String> = failures.response_ns.all().iter().filter_map(state).collect();
     let reads = (!states.is_empty()).then(|| format!("reads took {} on average", states.join(", ")));
-    let told: Vec<String> = events(failures).into_iter().chain(reads).collect();
-    (!told.is_empty())
-        .then(|| layout::wrapped(&format!("{}: {}.", label(first), told.join("; ")), style.columns))
+    let told: Vec<String> = std::iter::once(events(failures)?).chain(reads).collect();
+    Some(layout::wrapped(&format!("{}: {}.", label(first), told.join("; ")), style.columns))
 }
 
 /// A row for each run and state that its array was in.
