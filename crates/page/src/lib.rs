@@ -32,6 +32,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod words;
+mod years;
 
 use std::fmt::Write as _;
 
@@ -114,7 +115,7 @@ pub fn render(
         "winners" => cross::winners(&parts),
         "matrix" => cross::matrix(comparison, cross, runs, &parts),
         "table_caption" => escaped(&table::caption(&parts, runs, intervals)),
-        "failures" => failures::section(runs),
+        "failures" => failures::section(runs) + &years::section(comparison),
         "kept_away" => kept_away(runs),
         "frontier_hidden" => if frontier.is_none() { " hidden" } else { "" }.to_owned(),
         "frontier_title" => {

@@ -253,7 +253,8 @@ fn collected(ns: u64, of: &ExplainedCollection, is_one_of_several: bool) -> Stri
         None => "and went on".to_owned(),
     };
     let blocks = of.victims.iter().take(VICTIMS).map(|victim| {
-        format!("plane {} block {} with {} live pages", victim.plane, victim.block, victim.live)
+        let why = if victim.levels { ", to level wear" } else { "" };
+        format!("plane {} block {} with {} live pages{why}", victim.plane, victim.block, victim.live)
     });
     let mut victims = blocks.collect::<Vec<_>>().join(", ");
     if of.victims.len() > VICTIMS {

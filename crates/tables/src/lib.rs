@@ -38,6 +38,7 @@ mod uneven;
 mod verdict;
 mod warnings;
 mod winners;
+pub mod years;
 
 /// Reports made for tests, of this crate and of the page.
 #[cfg(any(test, feature = "fixtures"))]

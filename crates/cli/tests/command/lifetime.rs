@@ -109,3 +109,38 @@ fn run_and_compare_say_years_where_they_can() {
         "{wearing}"
     );
 }
+
+/// With redundancy a second run says how long a rebuild takes; table, JSON and page tell what it risks.
+#[test]
+fn members_of_an_array_over_the_years() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let arguments = [
+        "lifetime",
+        "tiny",
+        "--set",
+        "array.level=raid5",
+        "--set",
+        "ssd.wear.endurance=3000",
+        "--set",
+        "array.lifetime.replace=death,age",
+        "--seeds",
+        "2",
+        "-q",
+    ];
+    let (status, table, stderr) = outcome(harmonia(&arguments).arg("--out").arg(folder.path()));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    for part in ["Members over the years", "second by wear", "loss a year", "ssd.wear.drive_spread"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("readable");
+    let answer: serde_json::Value = serde_json::from_str(&read("lifetime.json")).expect("JSON");
+    let of = |variant: usize, key: &str| &answer["variants"][variant]["replacements"][key];
+    let mean = |value: &serde_json::Value| value["mean"].as_f64().expect("a mean");
+    assert!(mean(&of(0, "risk")["rebuild_hours"]) > 0.0, "{answer}");
+    assert!(mean(of(1, "unused")) > mean(of(0, "unused")), "who is replaced early has life left: {answer}");
+    // The runs that are told of have no failure.
+    let report: serde_json::Value = serde_json::from_str(&read("report.json")).expect("JSON");
+    assert!(report["runs"][0]["array"]["replacements"]["risk"]["loss"].is_f64());
+    assert!(report["runs"][0]["array"]["failures"]["rebuild"].is_null());
+    assert!(read("report.html").contains("Members over the years"));
+}
