@@ -27,7 +27,7 @@ export CARGO_INCREMENTAL ?= 0
 
 .PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept predictions redundancy ladder behind relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
-	judgement judgement-long coverage demonstration command fuzz-one
+	judgement judgement-long advice advice-long screens coverage demonstration command fuzz-one
 
 help:
 	@echo 'make demo    install the harmonia command and compare coordination policies (writes demo/report.html)'
@@ -44,6 +44,7 @@ help:
 	@echo 'make fuzz    $(FUZZ_SECONDS) s of fuzzing per target (FUZZ_SECONDS=...)'
 	@echo 'make swarm   $(SWARM) random small scenarios (SWARM=...)'
 	@echo 'make judgement  40 small comparisons: a winner is named where there is one, and none where a run cannot show it (LONG=--long: against long runs)'
+	@echo 'make advice  advice on two arrays, five seeds each, is what long runs say (ADVICE=--all: on all eight)'
 	@echo 'make coverage  how often confidence intervals hold the truth, and how often equals get a winner (a quarter of an hour)'
 	@echo 'make torture  $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
 	@echo 'make histories  thousands of random histories of gaftl, all contents compared (about ten minutes)'
@@ -89,7 +90,7 @@ simulations: prerequisites
 
 STEPS := fmt links prose clippy rustdoc test simulations examples
 # Two of these rows run at once: the longest first, and one that builds in target/debug beside none that does.
-ROWS := fuzz python,judgement,demonstration browser,site-test newcomer
+ROWS := fuzz python,judgement,advice,demonstration browser,site-test newcomer
 comma := ,
 ALL_STEPS := $(STEPS) $(subst $(comma), ,$(ROWS))
 
@@ -104,7 +105,7 @@ whole:
 	git rev-parse HEAD > .ci/whole
 
 # What passed is kept by commit, so that a night that was stopped goes on.
-NIGHTS := check demo judgement-long coverage drives-kept swarm torture histories fuzz mutants
+NIGHTS := check demo judgement-long advice-long screens coverage drives-kept swarm torture histories fuzz mutants
 nightly: prerequisites prerequisites-python prerequisites-browser
 	@if [ -n "$$(git status --porcelain)" ]; then echo 'nightly: commit first: what passed is kept by commit'; exit 1; fi; \
 	passed=$(TARGET)/nightly/$$(git rev-parse HEAD); mkdir -p "$$passed"; \
@@ -137,7 +138,7 @@ command: prerequisites
 	@mkdir -p $(dir $(COMMAND)) && cp $(TARGET)/debug/harmonia $(COMMAND)
 
 # Every built-in scenario is validated; the small ones run, and two of the others on small drives. `make demo` runs a big one.
-examples: command
+examples: prerequisites-python command
 	@export XDG_CACHE_HOME=$(TARGET)/cache; trace=fuzz/seeds/msr_reader/rows.csv; \
 	harmonia() { $(COMMAND) "$$@"; }; \
 	for scenario in examples/*.toml; do \
@@ -167,6 +168,7 @@ examples: command
 		harmonia trace convert $$trace --to $$format --out $(TARGET)/converted.$$format --force --quiet > /dev/null; \
 		harmonia run msr-trace --trace $(TARGET)/converted.$$format --format $$format --set ssd.preset=tiny-test > /dev/null; \
 	done; \
+	python3 tests/first_screen.py $(COMMAND); \
 	echo 'examples: all run'
 
 $(VENV)/ready: pyproject.toml Makefile
@@ -189,6 +191,17 @@ judgement: prerequisites-python $(VENV)/ready command
 
 judgement-long:
 	$(MAKE) --no-print-directory judgement LONG=--long
+
+# What advise says, held against long runs of the same arrays: two cases of eight.
+advice: prerequisites-python command
+	XDG_CACHE_HOME=$(TARGET)/cache python3 tests/advice.py $(COMMAND) $(ADVICE)
+
+advice-long:
+	$(MAKE) --no-print-directory advice ADVICE=--all
+
+# Of every built-in scenario; make examples looks at some.
+screens: prerequisites-python command
+	XDG_CACHE_HOME=$(TARGET)/cache python3 tests/first_screen.py $(COMMAND) --all
 
 coverage: prerequisites
 	HARMONIA_REPLICATIONS=400 cargo test --locked -p harmonia-metrics --test coverage -- --nocapture

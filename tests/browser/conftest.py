@@ -39,6 +39,8 @@ COMMANDS: dict[str, list[str]] = {
                 "--set", "array.coordination.message_latency=50ms", "--set", "array.rebuild.min_rate=2MB/s"],
     "hostile": ["compare", "HOSTILE", "--policies", "local,ideal"],
 }
+# What `explain --page` writes about the run "single".
+EXPLAINED = "explained"
 HOSTILE = "</script><script>window.broken=1</script><!--<b onclick='x'>\\\"{{data}}"
 
 
@@ -79,6 +81,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Written]:
         subprocess.run([harmonia, *command, *seeds, "--quiet", "--out", str(folder / name)], check=True, stdout=subprocess.DEVNULL)
         report = json.loads((folder / name / "report.json").read_text())
         written[name] = Written(folder / name / "report.html", report)
+    subprocess.run([harmonia, "explain", str(folder / "single"), "--page", str(folder / "slowest.html"), "--quiet"], check=True,
+                   stdout=subprocess.DEVNULL)
+    written[EXPLAINED] = Written(folder / "slowest.html", written["single"].report)
     return written
 
 
@@ -99,14 +104,14 @@ def opened(browser: Browser, pages: dict[str, Written]) -> Iterator[Callable[...
     """Opens a page by name."""
     contexts = []
 
-    def open_page(name: str, width: int = 1280, scheme: str = "light", height: int = 900, touch: bool = False) -> Opened:
+    def open_page(name: str, width: int = 1280, scheme: str = "light", height: int = 900, touch: bool = False, fragment: str = "") -> Opened:
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme, has_touch=touch, is_mobile=touch)
         contexts.append(context)
         opened = Opened(context.new_page(), pages[name])
         opened.page.on("console", lambda message: opened.complaints.append(message.text))
         opened.page.on("pageerror", lambda error: opened.complaints.append(str(error)))
         opened.page.on("request", lambda request: opened.requests.append(request.url))
-        opened.page.goto(opened.written.path.as_uri())
+        opened.page.goto(opened.written.path.as_uri() + fragment)
         opened.page.wait_for_selector("html[data-ready]", timeout=30_000)
         return opened
 

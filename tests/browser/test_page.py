@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import COMMANDS, HOSTILE, Opened
+from conftest import COMMANDS, EXPLAINED, HOSTILE, Opened
 
 Open = Callable[..., Opened]
 ALL = pytest.mark.parametrize("name", COMMANDS)
@@ -226,6 +226,86 @@ def test_a_request_of_a_degraded_array_has_nine_parts(opened: Open, tmp_path: Pa
     said = "It waited 110 ns for garbage collection, longest for that of SSD 3: 60.0 ns."
     assert said in page.locator("#request").inner_text()
     assert opened_page.complaints == []
+
+
+def fragment(page) -> str:
+    return page.evaluate("location.hash")
+
+
+def becomes(page, named: str) -> None:
+    """The address ends so, once the browser has told the page of what was opened."""
+    for _ in range(100):
+        if fragment(page) == named:
+            return
+        page.wait_for_timeout(20)
+    assert fragment(page) == named
+
+
+WIDTHS = pytest.mark.parametrize("width", [1280, 400])
+
+
+@WIDTHS
+def test_the_slowest_requests_are_listed_and_each_has_a_link(opened: Open, width: int) -> None:
+    """The link is opened by somebody else, and shows the same request of the same run."""
+    both = opened("comparison", width=width)
+    page = both.page
+    page.locator("#timeline-runs").get_by_text("ideal").click()
+    links = page.locator("#timeline-slowest a")
+    assert links.count() == 10
+    run = next(index for index, run in enumerate(both.written.runs) if run["label"] == "ideal")
+    for place in (0, 4):
+        link = links.nth(place).get_attribute("href") or ""
+        assert re.fullmatch(rf"#run-{run}-request-\d+", link)
+        links.nth(place).click()
+        page.locator("#request h3", has_text=f"Request {int(link.split('-')[-1]):,} under ideal").wait_for()
+        assert fragment(page) == link
+        shown = page.locator("#request h3").inner_text()
+        other = opened("comparison", width=width, fragment=link)
+        assert other.page.locator("#request h3").inner_text() == shown
+        assert other.page.locator("#timeline-runs input:checked + span, #timeline-runs option:checked").inner_text() == "ideal"
+        assert other.page.locator("#request").evaluate("(node) => node.getBoundingClientRect().top < innerHeight"), "in view"
+        assert other.complaints == []
+    page.locator("#timeline-canvas").focus()
+    page.keyboard.press("n")
+    assert fragment(page) != link and page.locator("#request h3").inner_text() != shown, "the address follows"
+    page.keyboard.press("Escape")
+    assert fragment(page) == "" and not page.locator("#request").is_visible()
+    assert both.complaints == [] and both.requests == [both.written.path.as_uri()]
+
+
+def test_a_link_to_a_request_that_is_not_there_shows_the_page(opened: Open) -> None:
+    for nowhere in ["#run-0-request-99999999", "#run-77-request-1", "#run--1-request-x"]:
+        page = opened("comparison", fragment=nowhere)
+        assert not page.page.locator("#request").is_visible() and page.complaints == []
+    assert "Request 99,999,999 is not kept" in opened("comparison", fragment="#run-0-request-99999999").page.locator("#timeline-readout").inner_text()
+
+
+@WIDTHS
+def test_an_explained_request_opens_by_its_link(opened: Open, width: int) -> None:
+    both = opened(EXPLAINED, width=width)
+    page = both.page
+    requests = page.locator("details.explained")
+    ids = [node.get_attribute("id") or "" for node in requests.all()]
+    listed = [(link.get_attribute("href") or "").split("-")[-1] for link in opened("single").page.locator("#timeline-slowest a").all()]
+    assert [name.split("-")[-1] for name in ids] == listed and len(ids) == 10, "the ten slowest of report.html"
+    requests.nth(3).locator("summary").click()
+    becomes(page, f"#{ids[3]}")
+    spent = [int(row.get_attribute("data-ns") or 0) for row in requests.first.locator("tr[data-ns]").all()]
+    assert sum(spent) == both.written.runs[0]["host"]["response_ns"]["all"]["max"], "all of the response time"
+    other = opened(EXPLAINED, width=width, fragment=f"#{ids[7]}")
+    opened_ids = other.page.locator("details.explained[open]").evaluate_all("(all) => all.map((node) => node.id)")
+    assert opened_ids == [ids[7]]
+    box = other.page.locator(f"#{ids[7]}").bounding_box()
+    assert 0 <= box["y"] < 900 and box["x"] + box["width"] <= width
+    words = other.page.locator(f"#{ids[7]}").inner_text()
+    assert "SSD " in words and "die " in words and "100%" in words
+    requests.nth(3).locator("summary").click()
+    becomes(page, "")
+    for node in requests.all():
+        node.locator("summary").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CONTRAST) == []
+    assert both.complaints == other.complaints == [] and both.requests == [both.written.path.as_uri()]
 
 
 def test_a_click_on_a_request_shows_it(opened: Open) -> None:
@@ -487,7 +567,9 @@ def test_the_page_opens_with_the_sentences_of_the_terminal(opened: Open, name: s
         text = warning["text"][1:]
         if warning["code"] == "address-space":  # both note it beside the figures
             continue
-        assert text in everything and text in " ".join(both.page.locator(".caution").all_text_contents()), text
+        told = text if warning["code"] != "one-seed" else "Intervals of one seed cover this aged array only"
+        explained = f"explained by --details: .*{warning['code']}"
+        assert (told in everything or re.search(explained, everything)) and text in " ".join(both.page.locator(".caution").all_text_contents()), text
     if name == "no-gc":
         assert "Do nothing about garbage collection." in lead
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::layout::{Layout, Level};
 use crate::schemes::gaftl;
+use crate::years::YearsConfig;
 
 /// The `[array]` table with its members resolved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,6 +37,9 @@ pub struct ArrayConfig {
     pub knowledge: Knowledge,
     /// What befalls members, and what the array does about it.
     pub faults: Faults,
+    /// What the years of an array are reckoned with; it changes nothing in a simulation.
+    #[serde(skip_serializing_if = "YearsConfig::is_usual")]
+    pub lifetime: YearsConfig,
     /// `[array.coordination]`
     pub coordination: CoordinationConfig,
     /// Every member's device, in order; they differ only where `[[array.member]]` says so.
@@ -57,6 +61,7 @@ impl ArrayConfig {
             link_bandwidth: None,
             knowledge: Knowledge::default(),
             faults: Faults::default(),
+            lifetime: YearsConfig::default(),
             coordination: CoordinationConfig::of("local", SimDuration::ZERO),
             members,
         }

@@ -27,6 +27,7 @@ mod schemes;
 mod stand_ins;
 mod stored;
 pub mod stripe_cache;
+pub mod years;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
 pub use config::{
@@ -41,3 +42,4 @@ pub use health::{Condition, Health};
 pub use layout::Level;
 pub use planner::LossCounters;
 pub use stand_ins::StandIns;
+pub use years::YearsConfig;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use clap_complete::engine::ArgValueCompleter;
 use harmonia_run::tape::TapeWindow;
 use harmonia_types::SimTime;
@@ -17,6 +17,7 @@ Examples:
   harmonia run hpc-w --out results && harmonia explain results
   harmonia explain results --request 1234
   harmonia explain hpc-w --slowest 3 --set array.coordination.policy=local
+  harmonia explain results --page slowest.html                            # a link names a request: slowest.html#request-1234
   harmonia explain results --request 1234 --perfetto request.pftrace      # open it on ui.perfetto.dev
   harmonia explain results --slowest 100 --json | jq '.requests[].steps[].parts[] | select(.cause == \"queue_gc\")'
 
@@ -28,6 +29,7 @@ another version of Harmonia is refused, and so is one whose trace has changed.";
 
 /// Which requests are explained, and of which run.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("written").args(["perfetto", "page"]).multiple(true))]
 pub(crate) struct ExplainArguments {
     /// A folder that `harmonia run --out` has written, a scenario file (TOML), or the name of a preset
     #[arg(value_name = "RESULT", add = ArgValueCompleter::new(complete::scenarios))]
@@ -44,8 +46,11 @@ pub(crate) struct ExplainArguments {
     /// Write this window of simulated time instead, such as 1.33s..1.36s
     #[arg(long, value_name = "FROM..UNTIL", value_parser = parse_window, requires = "perfetto")]
     pub window: Option<TapeWindow>,
-    /// Replace the file that --perfetto names
-    #[arg(long, requires = "perfetto")]
+    /// Write a page (HTML) in which each of these requests can be opened, and linked to
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
+    /// Replace the files that --perfetto and --page name
+    #[arg(long, requires = "written")]
     pub force: bool,
     #[command(flatten)]
     pub changes: Changes,

@@ -6,8 +6,6 @@
 //!                    0        40       80 %
 //! ```
 
-use harmonia_metrics::Interval;
-
 use crate::axis::{Axis, Scale, tick_text};
 use crate::canvas::{Anchor, Canvas, Frame};
 use crate::palette::{SKY, VERMILION};
@@ -38,8 +36,8 @@ pub struct Row {
     pub name: String,
     /// What is accepted; an end may be open.
     pub accepted: (f64, f64),
-    /// What the runs show; `None` without runs.
-    pub measured: Option<Interval>,
+    /// What the runs show: the mean between the ends of its interval; `None` without runs.
+    pub measured: Option<[f64; 3]>,
     /// The verdict, in words.
     pub verdict: String,
 }
@@ -52,7 +50,7 @@ impl Forest {
         canvas.text(20.0, 28.0, Anchor::Start, "title", &self.title);
         let frame = Frame { left: 215.0, top: 50.0, width: 495.0, height: height - 120.0 };
         let values = self.rows.iter().flat_map(|row| {
-            let measured = row.measured.iter().flat_map(|value| [value.low(), value.high()]);
+            let measured = row.measured.into_iter().flat_map(|[low, _, high]| [low, high]);
             [row.accepted.0, row.accepted.1].into_iter().chain(measured).filter(|value| value.is_finite())
         });
         let axis = Axis::holding(values.chain([self.no_effect]), Scale::FromZero);
@@ -69,9 +67,9 @@ impl Forest {
             let (low, high) = (x(row.accepted.0.max(f64::MIN)), x(row.accepted.1.min(f64::MAX)));
             let band = Frame { left: low, top: y - 8.0, width: (high - low).max(1.0), height: 16.0 };
             canvas.bar(band, BAND, 0.45, "accepted");
-            if let Some(measured) = &row.measured {
-                canvas.line((x(measured.low()), y), (x(measured.high()), y), MEASURED, "", 2.5);
-                canvas.disc(x(measured.mean), y, 5.0, MEASURED, &format!("{:.3}", measured.mean));
+            if let Some([low, mean, high]) = row.measured {
+                canvas.line((x(low), y), (x(high), y), MEASURED, "", 2.5);
+                canvas.disc(x(mean), y, 5.0, MEASURED, &format!("{mean:.3}"));
             }
             canvas.text(frame.right() + 12.0, y + 4.0, Anchor::Start, "soft", &row.verdict);
         }
@@ -94,12 +92,11 @@ mod tests {
     #[test]
     fn a_claim_without_a_figure_has_an_open_band_and_one_without_runs_no_dot() {
         let row = |accepted, measured| Row { name: "x".into(), accepted, measured, verdict: "within".into() };
-        let measured = Interval { mean: 70.0, half_width: Some(2.0), samples: 3 };
         let forest = Forest {
             title: "t".into(),
             x_title: "%".into(),
             no_effect: 0.0,
-            rows: vec![row((0.0, f64::INFINITY), None), row((63.0, 79.0), Some(measured))],
+            rows: vec![row((0.0, f64::INFINITY), None), row((63.0, 79.0), Some([68.0, 70.0, 72.0]))],
         };
         let text = forest.draw();
         // One in the legend.

@@ -25,6 +25,9 @@ pub struct DeviceReport {
     pub gc_victims: u64,
     /// Valid pages moved out of victims. Unit: pages.
     pub gc_pages_moved: u64,
+    /// Valid pages moved to level wear; absent if 0. Unit: pages.
+    #[serde(default, skip_serializing_if = "crate::host::is_zero")]
+    pub leveled_pages_moved: u64,
     /// Time in GC, summed over the dies. Unit: ns.
     pub gc_busy_ns: u64,
     /// The drive's own, as its SMART log would have it: flash bytes programmed per byte that the array wrote to it, be it data,
@@ -137,6 +140,7 @@ impl DeviceReport {
             erases: counters.erases,
             gc_victims: counters.gc_victims,
             gc_pages_moved: counters.gc_pages_moved(),
+            leveled_pages_moved: counters.leveled_pages_moved(),
             gc_busy_ns: counters.gc_busy.as_ns(),
             write_amplification: flash.of_drive(),
             plane_utilisation_in_gc: utilisation([(counters, dies)]),
@@ -235,6 +239,7 @@ mod tests {
             erases: 5,
             gc_victims: 3,
             gc_pages_moved: 12,
+            leveled_pages_moved: 0,
             gc_busy_ns: 1_000,
             write_amplification: Some(2.0),
             plane_utilisation_in_gc: Some(0.75),

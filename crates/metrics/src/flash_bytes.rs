@@ -84,7 +84,12 @@ impl FlashBytes {
 
     /// What the array's writes programmed before anything was collected.
     fn before_collection(&self) -> u64 {
-        self.of_array() - self[IoCause::Gc]
+        self.of_array() - self.moved()
+    }
+
+    /// Moved out of victims, to level wear or not.
+    fn moved(&self) -> u64 {
+        self[IoCause::Gc] + self[IoCause::Leveling]
     }
 
     /// Flash bytes of the array's write amplification: all but background work and metadata.
@@ -136,7 +141,7 @@ impl Flash {
     /// What a drive programs for a byte that is written, before anything is collected. Unit: ratio.
     pub fn of_drive_before_collection(&self) -> Option<f64> {
         let bytes = self.bytes;
-        ratio(bytes.of_drive() - bytes[IoCause::Gc], bytes.written())
+        ratio(bytes.of_drive() - bytes.moved(), bytes.written())
     }
 
     /// That of the array over whole collection cycles. Unit: ratio.
@@ -157,10 +162,10 @@ impl Flash {
 mod tests {
     use super::*;
 
-    /// Pages of 16 KiB: 8 of the host, half of two of them left out; 12 moved, 4 of parity, one with a quarter left out, 2 of
-    /// a log, 6 rebuilt, 100 summaries.
+    /// Pages of 16 KiB: 8 of the host, half of two of them left out; 9 collected and 3 moved to level wear, 4 of parity, one
+    /// with a quarter left out, 2 of a log, 6 rebuilt, 100 summaries.
     const COUNTED: DeviceCounters = DeviceCounters {
-        programs: IoCause::by([8, 12, 4, 100, 2, 6]),
+        programs: IoCause::by([8, 9, 4, 100, 2, 6, 3]),
         padding: IoCause::by([16_384, 0, 4_096]),
         victim_pages: 18,
         victim_pages_moved: 12,
@@ -176,7 +181,7 @@ mod tests {
     fn each_part_is_bytes_that_somebody_wrote_and_the_rests_are_padding() {
         let text = serde_json::to_value(flash().bytes).expect("JSON");
         let expected = serde_json::json!({"host": 112 * KIB, "padding": 20 * KIB, "parity": 60 * KIB, "logs": 32 * KIB,
-            "collection": 192 * KIB, "background": 96 * KIB, "metadata": 1_600 * KIB});
+            "collection": 144 * KIB, "leveling": 48 * KIB, "background": 96 * KIB, "metadata": 1_600 * KIB});
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_value::<FlashBytes>(text).expect("bytes"), flash().bytes);
     }

@@ -56,6 +56,7 @@ mod trace;
 mod warning;
 mod wear;
 mod write_hole;
+mod years;
 
 pub use bandwidth::BandwidthReport;
 pub use batches::{BatchReport, CounterBatches};
@@ -93,3 +94,4 @@ pub use trace::{EventReport, EventsReport, Noted, TraceReport};
 pub use warning::Warning;
 pub use wear::Wear;
 pub use write_hole::WriteHoleReport;
+pub use years::{RebuildRisk, Replacements};

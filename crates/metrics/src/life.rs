@@ -40,6 +40,6 @@ pub struct LifeReport {
 pub struct LevelingReport {
     /// Blocks collected to level wear. They count as victims, too. Unit: count.
     pub blocks: u64,
-    /// Pages moved out of them. They count as moved by garbage collection, too. Unit: pages.
+    /// Pages moved out of them. They do not count as moved by garbage collection. Unit: pages.
     pub pages: u64,
 }

@@ -17,6 +17,9 @@
 //! longest ago, under uniform writes, finds the share `u` of its pages valid, where `u = exp(-a (1 - u))` and `a` is flash over data.
 //! That law gives the `a` of the measured `W`, and `W(k)` from `a` less the blocks that are lost.
 //!
+//! Blocks that are erased as often as they endure are not all erased equally often, by an erase or more. Of few erases that is a
+//! large share: of 20, half of them used, a simulated drive ended 10% before the closed form, of 50 1.3%, of 100 and more 0.6%.
+//!
 //! What this assumes: writes go on at this rate and as they are, they spread evenly over the units of a drive, and blocks of a unit
 //! are erased equally often. The last is what wear levelling is for. It does not hold where data is never rewritten and wear is
 //! not levelled: [`Evenness`] says what the run shows of it.
@@ -67,6 +70,10 @@ pub struct LifetimeReport {
     pub years: Years<f64>,
     /// The limit that comes first.
     pub limit: Option<Limit>,
+    /// Until a new drive of mean endurance in its place would be read-only, or have had its rated erases; absent where neither is
+    /// known. Unit: years.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_drive: Option<f64>,
 }
 
 /// Years of 365 days until each limit; null where nothing says it, nothing was written, or write amplification is not known.
@@ -132,7 +139,13 @@ impl LifetimeReport {
             flash_bytes_per_day: amplification.map(|amplification| per_day * amplification),
             years,
             limit: ends.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(limit, _)| limit),
+            new_drive: None,
         }
+    }
+
+    /// Years until it is worn out, whatever was rated in bytes: until it is read-only, or has had its erases.
+    pub fn wears_out_after(&self) -> Option<f64> {
+        self.years.read_only.or(self.years.cycles)
     }
 
     /// Years until the limit that comes first.

@@ -11,6 +11,7 @@ use crate::device::DeviceReport;
 use crate::interval::Interval;
 use crate::lifetime::{Evenness, LifetimeReport, Limit, RateOf, Years};
 use crate::report::{Comparison, Report};
+use crate::years::Replacements;
 
 /// The name of this format: the `schema` of what `harmonia lifetime --json` prints.
 pub const LIFETIME_SCHEMA: &str = "harmonia-lifetime/1";
@@ -43,6 +44,9 @@ pub struct VariantLifetime {
     pub simulated: Option<Interval>,
     /// How evenly blocks were erased, in the run that shows it worst.
     pub evenness: Evenness,
+    /// When members are replaced, and what that risks; absent where that is not known of every member, or where data is kept once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacements: Option<Replacements<Interval>>,
 }
 
 /// Those of all variants; empty unless something says what drives endure.
@@ -98,9 +102,15 @@ impl VariantLifetime {
             },
             limit: ends_with(runs),
             simulated: None,
+            replacements: replacements(runs),
             evenness: evenness.max_by(|one: &Evenness, other| one.spread().total_cmp(&other.spread()))?,
         })
     }
+}
+
+fn replacements(runs: &[Report]) -> Option<Replacements<Interval>> {
+    let all: Option<Vec<_>> = runs.iter().map(|run| run.array.replacements.as_ref()).collect();
+    Replacements::over(&all?)
 }
 
 /// What ends most of the runs.

@@ -25,6 +25,7 @@ use crate::lifetime::ArrayLifetime;
 use crate::trace::TraceReport;
 use crate::warning::Warning;
 use crate::write_hole::WriteHoleReport;
+use crate::years::Replacements;
 
 /// The name of this report format: the `schema` of every report.
 pub const SCHEMA: &str = "harmonia-report/1";
@@ -88,6 +89,9 @@ pub struct ArrayReport {
     pub erases: u64,
     /// Valid pages moved by GC. Unit: pages.
     pub gc_pages_moved: u64,
+    /// Valid pages moved to level wear; absent if 0. Unit: pages.
+    #[serde(default, skip_serializing_if = "crate::host::is_zero")]
+    pub leveled_pages_moved: u64,
     /// Data pages written by the host, each counted once however many copies are kept. Unit: pages.
     pub host_pages_written: u64,
     /// Flash data pages programmed, for whatever but metadata. Unit: pages.
@@ -156,6 +160,10 @@ pub struct ArrayReport {
     /// How many years its drives last at the rate of the window; absent unless something says what they endure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<ArrayLifetime>,
+    /// When its members are replaced at that rate, and what that risks; absent where that is not known of every member, or where
+    /// data is kept once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replacements: Option<Replacements<f64>>,
 }
 
 /// The report's `array.coordination`: the policy and its own counters side by side.
@@ -269,6 +277,7 @@ impl ArrayReport {
             write_amplification: flash.of_array(host_bytes_written),
             erases: sum.erases,
             gc_pages_moved: sum.gc_pages_moved(),
+            leveled_pages_moved: sum.leveled_pages_moved(),
             host_pages_written: sum.programmed(IoCause::Host),
             flash_pages_programmed: sum.data_pages_programmed(),
             parity_pages_written: sum.programmed(IoCause::Parity),
@@ -292,6 +301,7 @@ impl ArrayReport {
             flash_bytes_programmed: flash.bytes.of_array(),
             flash_bytes: flash.bytes,
             lifetime: None,
+            replacements: None,
         }
     }
 }

@@ -245,7 +245,7 @@ fn the_json_is_the_contract() {
         r#""plane_utilisation_in_gc":0.25,"#,
         inside,
         r#","write_amplification_whole_cycles":4.0,"#,
-        r#""host_bytes_written":20480,"flash_bytes_programmed":81920,"flash_bytes":{"host":40960,"padding":0,"parity":20480,"logs":0,"collection":20480,"background":0,"metadata":45056}},"#,
+        r#""host_bytes_written":20480,"flash_bytes_programmed":81920,"flash_bytes":{"host":40960,"padding":0,"parity":20480,"logs":0,"collection":20480,"leveling":0,"background":0,"metadata":45056}},"#,
         r#""devices":[{"erases":3,"gc_victims":2,"gc_pages_moved":2,"gc_busy_ns":100,"write_amplification":1.5,"#,
         r#""plane_utilisation_in_gc":0.25,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
         r#""host_pages_written":4,"host_pages_read":7,"gc_events":0,"write_amplification_whole_cycles":1.3333333333333333,"#,
@@ -255,13 +255,13 @@ fn the_json_is_the_contract() {
         r#""empty_blocks_change_variance":1.5,"#,
         r#""empty_blocks_change_variance_by_width":[[16384,1.5],[32768,0.25]],"#,
         r#""queue_depth_mean":3.0,"queue_depth_max":9},"gc_waits":{"requests":3,"ns":700},"#,
-        r#""host_bytes_written":16384,"flash_bytes_programmed":24576,"flash_bytes":{"host":16384,"padding":0,"parity":0,"logs":0,"collection":8192,"background":0,"metadata":0}},"#,
+        r#""host_bytes_written":16384,"flash_bytes_programmed":24576,"flash_bytes":{"host":16384,"padding":0,"parity":0,"logs":0,"collection":8192,"leveling":0,"background":0,"metadata":0}},"#,
         r#"{"erases":4,"gc_victims":0,"gc_pages_moved":3,"gc_busy_ns":0,"write_amplification":1.2727272727272727,"#,
         r#""plane_utilisation_in_gc":null,"wear":{"min":1,"mean":2.5,"max":4,"stddev":0.1},"#,
         r#""host_pages_written":6,"host_pages_read":9,"gc_events":0,"write_amplification_whole_cycles":null,"inside":{"pairing":null,"merged_reads":0,"#,
         r#""superseded_moves":0,"preemptions":0,"suspends":0,"read_retries":0,"queue_depth_at_gc":{"mean":null,"max":null}},"#,
         r#""gc_waits":{"requests":0,"ns":0},"#,
-        r#""host_bytes_written":45056,"flash_bytes_programmed":57344,"flash_bytes":{"host":24576,"padding":0,"parity":20480,"logs":0,"collection":12288,"background":0,"metadata":45056}}],"#,
+        r#""host_bytes_written":45056,"flash_bytes_programmed":57344,"flash_bytes":{"host":24576,"padding":0,"parity":20480,"logs":0,"collection":12288,"leveling":0,"background":0,"metadata":45056}}],"#,
         r#""engine":{"wall_ns":1,"events":2,"page_operations":3,"peak_rss_bytes":4,"precondition_wall_ns":5,"threads":6},"#,
         r#""precondition":{"steady":true,"write_amplification_windows":[null,2.25],"fill":1.0,"overwrite":3.0},"#,
         r#""label":"selective"}"#,
@@ -306,7 +306,7 @@ fn what_redundancy_costs_follows_the_inside_of_dies() {
         r#","usable_bytes":4096,"redundancy":{"stripe_waits":1,"rows_read_modify_write":2,"#,
         r#""rows_reconstruct_write":3,"rows_full":4,"pre_read_bytes":5,"copy_pages_written":6,"#,
         r#""trims_ignored_bytes":7},"write_amplification_whole_cycles":null,"#,
-        r#""host_bytes_written":0,"flash_bytes_programmed":0,"flash_bytes":{"host":0,"padding":0,"parity":0,"logs":0,"collection":0,"background":0,"metadata":0}}"#,
+        r#""host_bytes_written":0,"flash_bytes_programmed":0,"flash_bytes":{"host":0,"padding":0,"parity":0,"logs":0,"collection":0,"leveling":0,"background":0,"metadata":0}}"#,
     ]
     .concat();
     assert!(text.ends_with(&expected), "{text}");

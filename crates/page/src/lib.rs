@@ -11,11 +11,14 @@
 //! drawn by them. Colours are after Okabe and Ito; whatever a colour tells, a dash, a shape, hatching or a label tells
 //! too.
 //!
-//! Leaves out: which operations of a die belong to which request; of a long sweep the recordings of all but 24 runs.
+//! `explained` is a page of its own, about single requests.
+//!
+//! Leaves out: which operations of a die belong to which request, but on that page; of a long sweep the recordings of all but 24 runs.
 
 mod cross;
 mod data;
 mod encode;
+mod explained;
 mod failures;
 mod frontier;
 mod html;
@@ -29,6 +32,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod words;
+mod years;
 
 use std::fmt::Write as _;
 
@@ -36,6 +40,7 @@ use harmonia_array::coordination;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Part, Report};
 
+pub use explained::explanation;
 use harmonia_tables::{self as tables, Cross, loads, numbers};
 use html::escaped;
 pub use recordings::Recordings;
@@ -110,7 +115,7 @@ pub fn render(
         "winners" => cross::winners(&parts),
         "matrix" => cross::matrix(comparison, cross, runs, &parts),
         "table_caption" => escaped(&table::caption(&parts, runs, intervals)),
-        "failures" => failures::section(runs),
+        "failures" => failures::section(runs) + &years::section(comparison),
         "kept_away" => kept_away(runs),
         "frontier_hidden" => if frontier.is_none() { " hidden" } else { "" }.to_owned(),
         "frontier_title" => {

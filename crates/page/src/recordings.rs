@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use harmonia_metrics::recording::{Limits, MemberPlanes, Recorder, Recording};
+use harmonia_metrics::recording::{Kept, Limits, MemberPlanes, Recorder, Recording, Why};
 use harmonia_metrics::{AilingSpan, Observer};
 use harmonia_run::{Observe, RunId};
 use harmonia_types::{Completion, DeviceId, SimTime};
@@ -13,6 +13,9 @@ const FULL_RUNS: usize = 6;
 const HALVINGS_MAX: u32 = 3;
 /// A longer sweep is recorded up to this run: recordings are kept in memory until it is known which the page shows.
 const RECORDED_MAX: usize = 512;
+
+/// So many of the slowest requests are listed on the page, and kept wherever they fall.
+const SLOWEST: usize = 10;
 
 /// What was recorded, variant by variant.
 pub struct Recordings {
@@ -46,7 +49,8 @@ impl Recordings {
 impl Observe for Recordings {
     fn observer(&self, run: RunId) -> Option<Box<dyn Observer + '_>> {
         let slot = self.variants.get(run.variant).filter(|_| run.seed == 0)?;
-        Some(Box::new(Delivering { slot, recorder: Some(Recorder::new(self.limits)) }))
+        let recorder = Some(Recorder::new(self.limits));
+        Some(Box::new(Delivering { slot, recorder, slowest: Vec::with_capacity(SLOWEST + 1) }))
     }
 }
 
@@ -54,6 +58,17 @@ impl Observe for Recordings {
 struct Delivering<'a> {
     slot: &'a Mutex<Option<Recording>>,
     recorder: Option<Recorder>,
+    /// The slowest first; of equals the earlier one.
+    slowest: Vec<Completion>,
+}
+
+/// Adds requests that are not there yet to those that are kept.
+fn keep(slowest: &[Completion], kept: &mut Vec<Kept>) {
+    for completion in slowest {
+        if let Err(at) = kept.binary_search_by_key(&completion.id, |kept| kept.completion.id) {
+            kept.insert(at, Kept { completion: *completion, why: Why::SLOWEST });
+        }
+    }
 }
 
 impl Observer for Delivering<'_> {
@@ -64,6 +79,12 @@ impl Observer for Delivering<'_> {
     }
 
     fn completion(&mut self, completion: &Completion) {
+        let rank = |one: &Completion| (std::cmp::Reverse(one.response()), one.id);
+        let place = self.slowest.partition_point(|one| rank(one) < rank(completion));
+        if place < SLOWEST {
+            self.slowest.insert(place, *completion);
+            self.slowest.truncate(SLOWEST);
+        }
         if let Some(recorder) = &mut self.recorder {
             recorder.completion(completion);
         }
@@ -93,7 +114,9 @@ impl Observer for Delivering<'_> {
 
     fn end(&mut self, end: SimTime) {
         if let (Some(recorder), Ok(mut slot)) = (self.recorder.take(), self.slot.lock()) {
-            *slot = Some(recorder.finish(end));
+            let mut recording = recorder.finish(end);
+            keep(&self.slowest, &mut recording.kept);
+            *slot = Some(recording);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use harmonia_metrics::Interval;
 use serde::Serialize;
 
-use crate::claims::{Claim, SecondReading, Test, Unit, second_reading};
+use crate::claims::{Claim, SecondReading, Test, Unit, is_range_replaced, second_reading};
 use crate::reading::Reading;
 use crate::results::Results;
 use crate::verdict::{Expected, Verdict};
@@ -29,8 +29,12 @@ pub struct Assessment {
     pub claimed: &'static str,
     /// What is accepted, in words.
     pub accepted: String,
-    /// Mean and interval over seeds, in percent, as a ratio, or in nanoseconds; null if nothing was measured.
+    /// Mean and interval over seeds, in percent, as a ratio, or in nanoseconds; null if nothing was measured. The mean of a factor
+    /// is geometric, and has no half-width.
     pub measured: Option<Interval>,
+    /// Ends of the interval of a factor, which is that of its logarithm; null for one seed, and for what is no factor. Unit: ratio.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub factor_ends: Option<(f64, f64)>,
     /// The measurement in words.
     pub shown: String,
     /// What became of it.
@@ -55,6 +59,11 @@ impl Assessment {
     pub fn is_claim(&self) -> bool {
         self.second_reading.is_none()
     }
+
+    /// Ends of its interval; those of one seed are its value.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.factor_ends.or_else(|| self.measured.map(|measured| (measured.low(), measured.high())))
+    }
 }
 
 /// Holds the claims of a paper against the results of another reading of it.
@@ -74,6 +83,7 @@ fn of(claim: &Claim, results: &Results) -> Assessment {
         claimed: claim.claimed,
         accepted: String::new(),
         measured: None,
+        factor_ends: None,
         shown: "-".into(),
         verdict: Verdict::NotMeasured,
         why: "",
@@ -89,10 +99,21 @@ fn of(claim: &Claim, results: &Results) -> Assessment {
         Test::Measured(measure, expected) => {
             assessment.accepted = accepted(expected, claim.unit);
             assessment.expected = Some(*expected);
-            assessment.measured = measure.interval(results);
+            if let Expected::Factor { .. } = expected {
+                let factor = measure.factor(results);
+                assessment.measured = factor.map(|factor| factor.0);
+                assessment.factor_ends = factor.and_then(|factor| factor.1);
+            } else {
+                assessment.measured = measure.interval(results);
+            }
+            if let Some((low, high)) = assessment.ends() {
+                assessment.verdict = expected.judge_ends(low, high);
+            }
             if let Some(measured) = &assessment.measured {
-                assessment.verdict = expected.judge(measured);
-                assessment.shown = shown(measured, claim.unit);
+                assessment.shown = match assessment.factor_ends {
+                    Some(ends) => shown_factor(measured, ends, claim.unit),
+                    None => shown(measured, claim.unit),
+                };
             }
         }
     }
@@ -127,6 +148,7 @@ fn suffix(unit: Unit) -> &'static str {
         Unit::Times => "x",
         Unit::Plain => "",
         Unit::Ns => " ms",
+        Unit::Bandwidth => " MB/s",
     }
 }
 
@@ -144,11 +166,19 @@ pub fn shown(measured: &Interval, unit: Unit) -> String {
     }
 }
 
+/// A factor with the interval of its logarithm: "4.98x (2.10x to 11.8x)".
+fn shown_factor(measured: &Interval, (low, high): (f64, f64), unit: Unit) -> String {
+    format!("{} ({}{} to {}{2})", plain(measured, unit), number(low, unit), suffix(unit), number(high, unit))
+}
+
 /// What is accepted, in words: "63% to 79%".
 fn accepted(expected: &Expected, unit: Unit) -> String {
     let value = |value: f64| format!("{}{}", number(value, unit), suffix(unit));
     match *expected {
-        Expected::Between { low, high, .. } => format!("{} to {}", value(low), value(high)),
+        Expected::Factor { low, high } if high.is_infinite() => format!("{} or more", value(low)),
+        Expected::Between { low, high, .. } | Expected::Factor { low, high } => {
+            format!("{} to {}", value(low), value(high))
+        }
         Expected::Above(bound) => format!("above {}", value(bound)),
         Expected::Below(bound) => format!("below {}", value(bound)),
     }
@@ -164,7 +194,8 @@ pub fn markdown<'a>(assessments: impl IntoIterator<Item = &'a Assessment>) -> St
             Some(SecondReading { of, .. }) => format!("; reads `{of}`, added after measuring"),
             None => String::new(),
         };
-        let words = format!("{} ({}{second})", one.words, one.source);
+        let replaced = if is_range_replaced(one.id) { "; accepted range replaced" } else { "" };
+        let words = format!("{} ({}{second}{replaced})", one.words, one.source);
         let verdict = match one.why {
             "" => one.verdict.text().to_owned(),
             why => format!("{}: {why}", one.verdict.text()),
@@ -184,7 +215,7 @@ pub fn markdown<'a>(assessments: impl IntoIterator<Item = &'a Assessment>) -> St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::{Quantity, lowered, tests::means};
+    use crate::measure::{Quantity, lowered, ratio, tests::means};
 
     fn claim(test: Test) -> Claim {
         Claim { id: "x", source: "a paper", words: "it helps", claimed: "71%", unit: Unit::Percent, test }
@@ -202,6 +233,24 @@ mod tests {
         assert_eq!((one.verdict, one.accepted.as_str()), (Verdict::Within, "63.0% to 79.0%"));
         assert_eq!(one.shown, "71.0% ± 2.5");
         assert!(markdown([one]).contains("| 71% | 63.0% to 79.0% | 71.0% ± 2.5 | **within** |"));
+    }
+
+    /// Seeds of 2 and 8 times are 4 times in the geometric mean, and no interval of a factor reaches below 0.
+    #[test]
+    fn a_factor_is_judged_on_its_logarithm() {
+        let measure = ratio(Quantity::Mean, "x", "local", "inclusive");
+        let factor = claim(Test::Measured(measure, Expected::within_logarithm(4.0, 0.5)));
+        let factor = Claim { unit: Unit::Times, ..factor };
+        let results = means(&[("local", &[1980, 2000, 2020]), ("inclusive", &[500, 500, 500])]);
+        let one = &assess(std::slice::from_ref(&factor), &results)[0];
+        assert_eq!((one.verdict, one.shown.as_str()), (Verdict::Within, "4.00x (3.90x to 4.10x)"));
+        let results = means(&[("local", &[1000, 4000]), ("inclusive", &[500, 500])]);
+        let one = &assess(std::slice::from_ref(&factor), &results)[0];
+        assert_eq!(one.measured.map(|measured| measured.mean.round()), Some(4.0));
+        assert!(one.ends().is_some_and(|(low, _)| low > 0.0), "{:?}", one.ends());
+        assert_eq!(one.verdict, Verdict::NotReproduced);
+        let results = means(&[("local", &[1000]), ("inclusive", &[500])]);
+        assert_eq!(assess(&[factor], &results)[0].shown, "2.00x (one seed)");
     }
 
     #[test]

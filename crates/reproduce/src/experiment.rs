@@ -26,6 +26,7 @@ pub const SEEDS: u64 = 3;
 
 /// The experiments, by name and text.
 const EXPERIMENTS: &[(&str, &str)] = &[
+    ("bandwidth", include_str!("../../../experiments/bandwidth.toml")),
     ("policies", include_str!("../../../experiments/policies.toml")),
     ("arrival-rate", include_str!("../../../experiments/arrival-rate.toml")),
     ("array-size", include_str!("../../../experiments/array-size.toml")),

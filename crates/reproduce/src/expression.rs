@@ -5,6 +5,7 @@
 //! * `over`, `minus` and `lowered A B` do so with any two measures.
 //! * `average`, `highest` and `lowest LIST MEASURE` take the measure for every item of a list, which is `$it` in it, or `$name` of `name=LIST`. `rising` is
 //!   the smallest step from one item to the next, `spread` the highest over the lowest.
+//! * `first MEASURE` is that of the first seed alone.
 //! * `reading NAME MEASURE` is a measure under another reading of its paper.
 //! * Measures of one paper alone are `against-best`, `against-better`, `conventional`, `gap` and `most`.
 //!
@@ -83,6 +84,10 @@ fn parse(words: &[String], readings: &[Reading]) -> Result<(Measure, usize), Str
             };
             (combine(a.into(), b.into()), 1 + of_a + of_b)
         }
+        "first" => {
+            let (one, used) = parse(&words[1..], readings)?;
+            (Measure::First(one.into()), used + 1)
+        }
         "ratio" => (ratio(quantity(1)?, experiment(2)?, word(3)?, word(4)?), 5),
         "cut" => (lowered(quantity(1)?, experiment(2)?, word(3)?, word(4)?), 5),
         "against-best" => (adaptive::against_best(quantity(1)?, word(2)?, word(3)?), 4),
@@ -127,9 +132,11 @@ fn quantity(name: &str) -> Result<Quantity, String> {
         }
         "utilisation-bound" => Quantity::UtilisationBound(number(parameters)? as u32),
         "parity-share" => Quantity::ParityShare(number(parameters)?),
-        "age" => {
-            let (slot, replacement) = parameters.split_once(',').ok_or_else(unknown)?;
-            Quantity::Age(number(slot)?, number(replacement)?)
+        "bandwidth-at" => Quantity::BandwidthAt(number(parameters)?),
+        "age" | "parity-of-assigned" => {
+            let (one, other) = parameters.split_once(',').ok_or_else(unknown)?;
+            let (one, other) = (number(one)?, number(other)?);
+            if kind == "age" { Quantity::Age(one, other) } else { Quantity::ParityOfAssigned(one, other) }
         }
         _ => return Err(unknown()),
     })
@@ -142,6 +149,7 @@ pub(crate) fn unit(measure: &Measure) -> Unit {
         Measure::Minus(a, _) => unit(a),
         Measure::Over(..) => Unit::Times,
         Measure::Lowered(..) => Unit::Percent,
+        Measure::First(of) => unit(of),
         Measure::Average(all) | Measure::Highest(all) | Measure::Lowest(all) => {
             all.first().map_or(Unit::Plain, unit)
         }
@@ -225,6 +233,8 @@ mod tests {
         assert_eq!(measure("over mean victims 1/local average 2 mean victims $it/local", &[]), over);
         assert_eq!(unit(&over), Unit::Times);
         assert_eq!(quantity("age(1,10)"), Ok(Quantity::Age(1, 10)));
+        assert_eq!(quantity("parity-of-assigned(0,60)"), Ok(Quantity::ParityOfAssigned(0, 60)));
+        assert_eq!(measure("first mean victims 1/local", &[]), Measure::First(Box::new(of("1/local"))));
         assert_eq!(quantity("met-gc-mean(own-reads)"), Ok(Quantity::MetGcMean(Met::OwnReads)));
     }
 

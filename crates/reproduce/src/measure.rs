@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::ages;
 use crate::claims::{Unit, inside_the_die};
 use crate::results::Results;
-use crate::summary::{Summary, Times};
+use crate::summary::{SECOND_NS, Summary, Times};
 
 /// A figure of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -98,6 +98,19 @@ pub enum Quantity {
     WritesPerMove,
     /// Requests completed. Unit: 1/s.
     Throughput,
+    /// Bandwidth of a closed loop, the mean of its seconds. Unit: MB/s.
+    Bandwidth,
+    /// The same, of each SSD. Unit: MB/s.
+    BandwidthPerSsd,
+    /// Standard deviation of the bandwidth of a second. Unit: MB/s.
+    BandwidthStddev,
+    /// Its coefficient of variation. Unit: percent.
+    BandwidthCv,
+    /// Bandwidth of the second that had least, of the mean. Unit: percent.
+    BandwidthLowest,
+    /// Bandwidth of a second, counted from 1. Unit: MB/s.
+    #[serde(skip)]
+    BandwidthAt(usize),
     /// Share of time in which any member collects. Unit: fraction.
     TimeInGc,
     /// Erased blocks of a device, the mean over time. Unit: blocks.
@@ -115,6 +128,9 @@ pub enum Quantity {
     /// Parity that a member wrote, of that of all members. Unit: percent.
     #[serde(skip)]
     ParityShare(usize),
+    /// The same, in percent of the share that it was assigned, in percent of all parity. Unit: percent.
+    #[serde(skip)]
+    ParityOfAssigned(usize, usize),
     /// Age of the member in a slot, oldest first from 0, at a replacement, counted from 1. Unit: percent of a life.
     #[serde(skip)]
     Age(usize, usize),
@@ -185,6 +201,12 @@ impl Quantity {
             Quantity::PagesMoved => "pages moved per block erased",
             Quantity::WritesPerMove => "host pages written per page moved",
             Quantity::Throughput => "throughput",
+            Quantity::Bandwidth => "bandwidth",
+            Quantity::BandwidthPerSsd => "bandwidth of an SSD",
+            Quantity::BandwidthStddev => "standard deviation of bandwidth",
+            Quantity::BandwidthCv => "coefficient of variation of bandwidth",
+            Quantity::BandwidthLowest => "lowest bandwidth of a second, of the mean",
+            Quantity::BandwidthAt(_) => "bandwidth of a second",
             Quantity::TimeInGc => "time with a member collecting",
             Quantity::EmptyBlocks => "empty blocks",
             Quantity::EmptyBlocksVariance => "variance of the change of empty blocks",
@@ -192,6 +214,7 @@ impl Quantity {
             Quantity::MembersInGc => "members that collect",
             Quantity::Counted(name) => name,
             Quantity::ParityShare(_) => "share of the parity",
+            Quantity::ParityOfAssigned(..) => "share of the parity, of the one that was assigned",
             Quantity::Age(..) => "age at a replacement",
             Quantity::Critical => "replacements with a second member of critical age",
             Quantity::StableFrom => "replacement from which ages are stable",
@@ -209,11 +232,13 @@ impl Quantity {
             Q::PlaneUtilisation | Q::UtilisationBound(_) | Q::WritesMet | Q::WriteTimeMet => Unit::Percent,
             Q::ReadsPaired | Q::WritesPaired | Q::NoReadWaiting | Q::NoWriteWaiting => Unit::Percent,
             Q::OtherOffset | Q::WritesAlong | Q::WritesPerMove => Unit::Percent,
-            Q::ParityShare(_) | Q::Age(..) => Unit::Percent,
+            Q::ParityShare(_) | Q::ParityOfAssigned(..) | Q::Age(..) => Unit::Percent,
             Q::Variance | Q::Cv | Q::Erases | Q::MetGc | Q::MetGcReads | Q::MetGcWrites => Unit::Plain,
             Q::WaitingAtGc | Q::PagesMoved | Q::Throughput | Q::TimeInGc | Q::EmptyBlocks => Unit::Plain,
             Q::EmptyBlocksVariance | Q::ChannelsInGc | Q::MembersInGc | Q::Counted(_) => Unit::Plain,
             Q::Critical | Q::StableFrom => Unit::Plain,
+            Q::Bandwidth | Q::BandwidthPerSsd | Q::BandwidthStddev | Q::BandwidthAt(_) => Unit::Bandwidth,
+            Q::BandwidthCv | Q::BandwidthLowest => Unit::Percent,
         }
     }
 
@@ -289,6 +314,20 @@ impl Quantity {
             Quantity::Throughput => {
                 (run.simulated_ns > 0).then(|| run.requests as f64 * 1e9 / run.simulated_ns as f64)
             }
+            Quantity::Bandwidth => Some(bandwidth(run)?.0),
+            Quantity::BandwidthPerSsd => {
+                let members = run.devices_in_gc.len().checked_sub(1).filter(|members| *members > 0)?;
+                Some(bandwidth(run)?.0 / members as f64)
+            }
+            Quantity::BandwidthStddev => Some(bandwidth(run)?.1),
+            Quantity::BandwidthCv => bandwidth(run).map(|(mean, stddev)| 100.0 * stddev / mean),
+            Quantity::BandwidthLowest => {
+                let lowest = *run.bytes_by_second.iter().min()?;
+                Some(100.0 * megabytes_a_second(lowest) / bandwidth(run)?.0)
+            }
+            Quantity::BandwidthAt(second) => {
+                run.bytes_by_second.get(second.checked_sub(1)?).copied().map(megabytes_a_second)
+            }
             Quantity::TimeInGc => run.devices_in_gc.first().map(|none| 1.0 - none),
             Quantity::EmptyBlocks => run.over_time.as_ref()?.empty_blocks,
             Quantity::EmptyBlocksVariance => {
@@ -306,6 +345,9 @@ impl Quantity {
                 let own = run.members.get(member)?.parity_pages_written;
                 (all > 0).then(|| 100.0 * own as f64 / all as f64)
             }
+            Quantity::ParityOfAssigned(member, assigned) => {
+                Some(100.0 * Quantity::ParityShare(member).of(run)? / assigned as f64)
+            }
             Quantity::Age(slot, replacement) => {
                 let ages = ages::by_replacement(&run.members)?;
                 Some(100.0 * ages.get(replacement.checked_sub(1)?)?.get(slot)?)
@@ -314,6 +356,20 @@ impl Quantity {
             Quantity::StableFrom => Some(ages::stable_from(&ages::by_replacement(&run.members)?) as f64),
         }
     }
+}
+
+/// Bytes of a stretch of [`SECOND_NS`] in MB/s.
+fn megabytes_a_second(bytes: u64) -> f64 {
+    bytes as f64 * 1000.0 / SECOND_NS as f64
+}
+
+/// Mean and standard deviation of a second's bandwidth in MB/s; `None` with fewer than two seconds, or where nothing moved.
+fn bandwidth(run: &Summary) -> Option<(f64, f64)> {
+    let n = run.bytes_by_second.len() as f64;
+    let seconds = || run.bytes_by_second.iter().copied().map(megabytes_a_second);
+    let mean = seconds().sum::<f64>() / n;
+    let variance = seconds().map(|second| (second - mean) * (second - mean)).sum::<f64>() / n;
+    (run.bytes_by_second.len() > 1 && mean > 0.0).then(|| (mean, variance.sqrt()))
 }
 
 /// `count` as a share of a run's requests.
@@ -358,6 +414,8 @@ pub enum Measure {
     Highest(Vec<Measure>),
     /// The lowest of them.
     Lowest(Vec<Measure>),
+    /// Of the first seed alone: what happens over time is no mean over seeds.
+    First(Box<Measure>),
 }
 
 /// By how many percent `quantity` of `after` is below that of `before`, two variants of an experiment.
@@ -390,6 +448,7 @@ impl Measure {
                 all(of, results, |values| values.iter().copied().fold(f64::MIN, f64::max))
             }
             Measure::Lowest(of) => all(of, results, |values| values.iter().copied().fold(f64::MAX, f64::min)),
+            Measure::First(of) => of.by_seed(results).into_iter().filter(|(seed, _)| *seed == 1).collect(),
         }
     }
 
@@ -400,6 +459,16 @@ impl Measure {
         Interval::of(&values)
     }
 
+    /// The geometric mean over the seeds, as an interval without a width, and the ends of the interval of its logarithm, which one
+    /// seed has not; `None` where a run is missing.
+    pub fn factor(&self, results: &Results) -> Option<(Interval, Option<(f64, f64)>)> {
+        let values = self.by_seed(results).into_values().filter(|value| value.is_finite() && *value > 0.0);
+        let logarithm = Interval::of(&values.map(libm::log).collect::<Vec<f64>>())?;
+        let mean = Interval { mean: libm::exp(logarithm.mean), half_width: None, ..logarithm };
+        let ends = logarithm.half_width.map(|_| (libm::exp(logarithm.low()), libm::exp(logarithm.high())));
+        Some((mean, ends))
+    }
+
     /// Reads other variants instead: `name` gives that of an experiment's variant.
     pub fn rename(&mut self, name: &impl Fn(&str, &str) -> String) {
         match self {
@@ -408,6 +477,7 @@ impl Measure {
                 a.rename(name);
                 b.rename(name);
             }
+            Measure::First(of) => of.rename(name),
             Measure::Average(of) | Measure::Highest(of) | Measure::Lowest(of) => {
                 of.iter_mut().for_each(|one| one.rename(name));
             }
@@ -430,6 +500,7 @@ impl Measure {
             Measure::Minus(a, b) | Measure::Over(a, b) | Measure::Lowered(a, b) => {
                 [a.cells(), b.cells()].concat()
             }
+            Measure::First(of) => of.cells(),
             Measure::Average(of) | Measure::Highest(of) | Measure::Lowest(of) => {
                 of.iter().flat_map(Measure::cells).collect()
             }
@@ -459,7 +530,7 @@ fn all(of: &[Measure], results: &Results, combine: impl Fn(&[f64]) -> f64) -> BT
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::summary::Outcome;
+    use crate::summary::{MemberWear, Outcome};
 
     /// Results of an experiment `x`: variants with the mean of each seed.
     pub(crate) fn means(variants: &[(&str, &[u64])]) -> Results {
@@ -494,6 +565,47 @@ pub(crate) mod tests {
         assert_eq!(percent_lowered(10.0, -10.0), 200.0);
         assert_eq!(percent_lowered(-10.0, 11.6), -216.0);
         assert_eq!(percent_lowered(-10.0, -20.0), 0.0);
+    }
+
+    /// Two seconds of 100 and 300 MB/s on two SSDs.
+    #[test]
+    fn bandwidth_is_that_of_seconds() {
+        let second = |megabytes: u64| megabytes * SECOND_NS / 1000;
+        let run = Summary {
+            bytes_by_second: vec![second(100), second(300)],
+            devices_in_gc: vec![1.0, 0.0, 0.0],
+            ..Summary::default()
+        };
+        for (quantity, expected) in [
+            (Quantity::Bandwidth, 200.0),
+            (Quantity::BandwidthPerSsd, 100.0),
+            (Quantity::BandwidthStddev, 100.0),
+            (Quantity::BandwidthCv, 50.0),
+            (Quantity::BandwidthLowest, 50.0),
+            (Quantity::BandwidthAt(2), 300.0),
+        ] {
+            let found = quantity.of(&run).expect("two seconds");
+            assert!((found - expected).abs() < 1e-3, "{}: {found}", quantity.name());
+            assert_eq!(quantity.of(&Summary::default()), None, "{}", quantity.name());
+        }
+        assert_eq!(Quantity::BandwidthAt(3).of(&run), None);
+    }
+
+    #[test]
+    fn what_happens_over_time_is_that_of_the_first_seed() {
+        let results = means(&[("a", &[7, 9])]);
+        let of = Measure::Of(Quantity::Mean, "x", "a".to_owned());
+        assert_eq!(values(&Measure::First(Box::new(of)), &results), [7.0]);
+    }
+
+    /// Half of the parity where 60% were assigned is 83% of that.
+    #[test]
+    fn a_share_of_parity_is_held_against_the_one_that_was_assigned() {
+        let member = |parity_pages_written| MemberWear { erases: 0, parity_pages_written };
+        let run = Summary { members: vec![member(50), member(50)], ..Summary::default() };
+        assert_eq!(Quantity::ParityOfAssigned(1, 50).of(&run), Some(100.0));
+        assert!(Quantity::ParityOfAssigned(0, 60).of(&run).is_some_and(|share| (share - 83.33).abs() < 0.01));
+        assert_eq!(Quantity::ParityOfAssigned(0, 60).of(&Summary::default()), None);
     }
 
     /// A policy without such a counter has no value, which is not 0.

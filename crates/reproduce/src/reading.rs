@@ -55,6 +55,8 @@ const READINGS: &[(&str, &str)] = &[
     ("open-64-skip", include_str!("../../../experiments/readings/open-64-skip.toml")),
     ("partial-alone", include_str!("../../../experiments/readings/partial-alone.toml")),
     ("partial-along", include_str!("../../../experiments/readings/partial-along.toml")),
+    ("victims-4", include_str!("../../../experiments/readings/victims-4.toml")),
+    ("victims-16", include_str!("../../../experiments/readings/victims-16.toml")),
     ("no-warm-up", include_str!("../../../experiments/readings/no-warm-up.toml")),
     ("command-cycles-slc", include_str!("../../../experiments/readings/command-cycles-slc.toml")),
     ("turn", include_str!("../../../experiments/readings/turn.toml")),
@@ -65,6 +67,7 @@ const READINGS: &[(&str, &str)] = &[
     ("hysteresis-0.2", include_str!("../../../experiments/readings/hysteresis-0.2.toml")),
     ("mongodb-few-deletes", include_str!("../../../experiments/readings/mongodb-few-deletes.toml")),
     ("after-filling", include_str!("../../../experiments/readings/after-filling.toml")),
+    ("until-enough", include_str!("../../../experiments/readings/until-enough.toml")),
 ];
 
 /// All readings of `experiments/readings/`.

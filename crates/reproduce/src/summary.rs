@@ -11,6 +11,9 @@ use harmonia_metrics::{
 };
 use serde::{Deserialize, Serialize};
 
+/// Width of a stretch of which the bandwidth is kept: of those that a report may have, the nearest to the papers' second. Unit: ns.
+pub const SECOND_NS: u64 = 1 << 30;
+
 /// What a run showed, or why it could not be run.
 pub type Outcome = harmonia_run::Outcome<Summary>;
 
@@ -61,6 +64,10 @@ pub struct Summary {
     /// How the first member stood over time; absent in lines from before it was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_time: Option<OverTime>,
+    /// Bytes read and written in each stretch of [`SECOND_NS`], of closed loops: other loads have the bandwidth that they ask for.
+    /// Without the first, in which the first requests are still under way, and the last, which is no whole one. Unit: bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bytes_by_second: Vec<u64>,
     /// Share of time with 0, 1, .. members collecting. Unit: fraction.
     pub devices_in_gc: Vec<f64>,
     /// Ageing had reached a steady state.
@@ -190,6 +197,7 @@ impl From<&Report> for Summary {
             met_gc: array.inside.met_gc.map(whole_ns),
             waiting_at_gc: array.inside.queue_depth_at_gc.mean.map(six_decimals),
             over_time: report.devices.first().map(|device| OverTime::from(&device.over_time)),
+            bytes_by_second: bytes_by_second(report),
             devices_in_gc: array.devices_in_gc_fraction.iter().copied().map(six_decimals).collect(),
             steady: report.precondition.steady,
             coordination: array.coordination.counters.clone(),
@@ -201,6 +209,24 @@ impl From<&Report> for Summary {
 fn member_wear(device: &DeviceReport) -> Option<MemberWear> {
     let parity_pages_written = device.parity_pages_written?;
     Some(MemberWear { erases: device.erases, parity_pages_written })
+}
+
+fn bytes_by_second(report: &Report) -> Vec<u64> {
+    let process = report.scenario.pointer("/workload/arrival/process").and_then(serde_json::Value::as_str);
+    let over_time = &report.host.bandwidth;
+    match over_time.bytes.split_last() {
+        Some((_, whole)) if process == Some("closed") => seconds(whole, over_time.bucket_ns),
+        _ => Vec::new(),
+    }
+}
+
+/// Sums over [`SECOND_NS`], but the first, of buckets that divide it; none of wider ones.
+fn seconds(buckets: &[u64], bucket_ns: u64) -> Vec<u64> {
+    let together = (SECOND_NS / bucket_ns.max(1)) as usize;
+    if together == 0 {
+        return Vec::new();
+    }
+    buckets.chunks_exact(together).skip(1).map(|second| second.iter().sum()).collect()
 }
 
 fn plane_utilisation(report: &Report) -> Option<f64> {
@@ -264,6 +290,15 @@ mod tests {
         assert_eq!((Times::from(&times).mean, Times::from(&times).stddev), (Some(3), None));
     }
 
+    /// Three seconds of four buckets and half of one: the first and the half are left out.
+    #[test]
+    fn seconds_are_whole_and_none_is_the_first() {
+        let buckets = [9, 9, 9, 9, 1, 2, 3, 4, 5, 5, 5, 5, 7, 7];
+        assert_eq!(seconds(&buckets, SECOND_NS / 4), [10, 20]);
+        assert_eq!(seconds(&[9, 3], SECOND_NS), [3]);
+        assert!(seconds(&buckets, 2 * SECOND_NS).is_empty() && seconds(&[], 1).is_empty());
+    }
+
     /// Lines that were written before a figure was kept stay as they are.
     #[test]
     fn what_a_run_does_not_have_is_not_written() {
@@ -280,6 +315,7 @@ mod tests {
             "waiting_at_gc",
             "over_time",
             "members",
+            "bytes_by_second",
         ] {
             assert!(!text.contains(later), "{later}: {text}");
         }

@@ -9,6 +9,9 @@
 //!      |     |--o--|                         direction only: it lies on the claimed side of no effect
 //!   |--o--|                                  not reproduced: it does not
 //! ```
+//!
+//! A factor is judged on its logarithm: twice as much is as far off as half as much, and one seed with a large ratio does not
+//! stretch the interval to where no ratio can be.
 
 use harmonia_metrics::Interval;
 
@@ -24,6 +27,13 @@ pub enum Expected {
         high: f64,
         /// Value of no effect.
         no_effect: Option<f64>,
+    },
+    /// A ratio from `low` to `high`, which no effect would make 1. Its mean over seeds is geometric. `high` may be infinite.
+    Factor {
+        /// Lowest accepted.
+        low: f64,
+        /// Highest accepted.
+        high: f64,
     },
     /// Any value above this; no figure is claimed.
     Above(f64),
@@ -68,7 +78,14 @@ impl Expected {
 
     /// `value`, at most `factor` times more or less; a ratio that no effect would make 1.
     pub fn within_factor(value: f64, factor: f64) -> Expected {
-        Expected::Between { low: value / factor, high: value * factor, no_effect: Some(1.0) }
+        Expected::Factor { low: value / factor, high: value * factor }
+    }
+
+    /// `value`, give or take a share of its logarithm; a ratio that no effect would make 1. With a share below 1 no effect is
+    /// never accepted.
+    pub fn within_logarithm(value: f64, share: f64) -> Expected {
+        let ends = [1.0 - share, 1.0 + share].map(|part| libm::pow(value, part));
+        Expected::Factor { low: ends[0].min(ends[1]), high: ends[0].max(ends[1]) }
     }
 
     /// No difference, give or take `tolerance`.
@@ -78,19 +95,25 @@ impl Expected {
 
     /// Holds a measurement against it.
     pub fn judge(&self, measured: &Interval) -> Verdict {
-        let (bottom, top) = (measured.low(), measured.high());
-        match *self {
-            Expected::Between { low, high, no_effect } => {
-                let on_the_claimed_side =
-                    |none: f64| if low + high > 2.0 * none { bottom > none } else { top < none };
-                if bottom >= low && top <= high {
-                    Verdict::Within
-                } else if no_effect.is_some_and(on_the_claimed_side) {
-                    Verdict::DirectionOnly
-                } else {
-                    Verdict::NotReproduced
-                }
+        self.judge_ends(measured.low(), measured.high())
+    }
+
+    /// Holds a measurement against it whose interval has these ends.
+    pub fn judge_ends(&self, bottom: f64, top: f64) -> Verdict {
+        let between = |low: f64, high: f64, no_effect: Option<f64>| {
+            let on_the_claimed_side =
+                |none: f64| if low + high > 2.0 * none { bottom > none } else { top < none };
+            if bottom >= low && top <= high {
+                Verdict::Within
+            } else if no_effect.is_some_and(on_the_claimed_side) {
+                Verdict::DirectionOnly
+            } else {
+                Verdict::NotReproduced
             }
+        };
+        match *self {
+            Expected::Between { low, high, no_effect } => between(low, high, no_effect),
+            Expected::Factor { low, high } => between(low, high, Some(1.0)),
             Expected::Above(bound) if bottom > bound => Verdict::Within,
             Expected::Below(bound) if top < bound => Verdict::Within,
             Expected::Above(_) | Expected::Below(_) => Verdict::NotReproduced,
@@ -133,6 +156,28 @@ mod tests {
         assert_eq!(claim.judge(&interval(7.9, 0.1)), Verdict::Within);
         assert_eq!(claim.judge(&interval(1.9, 0.1)), Verdict::DirectionOnly);
         assert_eq!(claim.judge(&interval(0.5, 0.1)), Verdict::NotReproduced);
+    }
+
+    /// Half of an effect is accepted and none is not, however small the effect.
+    #[test]
+    fn a_share_of_a_logarithm_never_accepts_no_effect() {
+        for (value, low, high) in [(4.0, 2.0, 8.0), (1.21, 1.1, 1.331), (0.25, 0.125, 0.5)] {
+            let Expected::Factor { low: found, high: most } = Expected::within_logarithm(value, 0.5) else {
+                unreachable!()
+            };
+            assert!((found - low).abs() < 1e-9 && (most - high).abs() < 1e-9, "{value}: {found} to {most}");
+            let claim = Expected::within_logarithm(value, 0.5);
+            assert_eq!(claim.judge(&interval(1.0, 0.0)), Verdict::NotReproduced);
+        }
+        assert_eq!(Expected::within_logarithm(0.25, 0.5).judge(&interval(0.8, 0.1)), Verdict::DirectionOnly);
+    }
+
+    #[test]
+    fn a_factor_without_an_upper_end_has_a_direction() {
+        let many = Expected::Factor { low: 10.0, high: f64::INFINITY };
+        assert_eq!(many.judge(&interval(30.0, 5.0)), Verdict::Within);
+        assert_eq!(many.judge(&interval(7.0, 5.0)), Verdict::DirectionOnly);
+        assert_eq!(many.judge(&interval(1.5, 0.6)), Verdict::NotReproduced);
     }
 
     #[test]

@@ -204,6 +204,9 @@ pub struct ExplainedVictim {
     pub block: u32,
     /// Live pages to be moved, counted in units of the mapping. Unit: count.
     pub live: u32,
+    /// Whether it was chosen to level wear; absent if not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub levels: bool,
 }
 
 /// Explains requests of a scenario.
@@ -593,7 +596,7 @@ fn member_operation(account: &OperationAccount) -> MemberOperation {
             Phase::Reconstruct => "reconstruct",
         },
         carries: match account.cause {
-            IoCause::Host | IoCause::Gc | IoCause::Metadata => "host",
+            IoCause::Host | IoCause::Gc | IoCause::Leveling | IoCause::Metadata => "host",
             IoCause::Parity => "parity",
             IoCause::Log => "log",
             IoCause::Background => "background",
@@ -681,6 +684,7 @@ fn explained_collection(
                 plane: victim.plane,
                 block: victim.block,
                 live: victim.live,
+                levels: victim.levels,
             })
             .collect(),
     }

@@ -1,19 +1,31 @@
-//! What bounds the life of a drive, as a scenario says it: for the years in the report.
+//! What bounds the life of a drive and of an array's members, as a scenario says it: for the years in the report.
 
-use harmonia_array::MemberConfig;
+use harmonia_array::layout::{Copies, Pattern};
+use harmonia_array::lifetimes::Wear;
+use harmonia_array::years::{Places, Rebuilding, Replace};
+use harmonia_array::{ArrayConfig, Level, MemberConfig};
 use harmonia_metrics::{
-    ArrayLifetime, DeviceReport, DriveLimits, Evenness, First, LifetimeReport, RateOf, Report,
+    ArrayLifetime, DeviceReport, DriveLimits, Evenness, First, LifetimeReport, RateOf, RebuildRisk,
+    Replacements, Report,
 };
-use harmonia_ssd::SsdConfig;
+use harmonia_ssd::{SsdConfig, WearConfig};
+use harmonia_types::units::DAYS_PER_YEAR;
 
-/// The limits of a drive with this number, as the measured window begins; `None` where neither a rating nor the wear of blocks says
-/// any. `seed`: that of what befalls members, by which the endurance of blocks is drawn.
-fn limits(ssd: &SsdConfig, seed: u64, drive: u16, report: &DeviceReport) -> Option<DriveLimits> {
+/// Erases that the blocks of a drive have behind them as the measured window begins, those of ageing and warm-up included.
+fn behind(ssd: &SsdConfig, report: &DeviceReport) -> Option<f64> {
+    let simulated = ssd.resolve().ok()?;
+    let erasable = u64::from(simulated.blocks_per_unit) * u64::from(simulated.units());
+    let so_far = (report.wear.mean - report.erases as f64 / erasable as f64).max(0.0);
+    Some(so_far + ssd.wear.as_ref().map_or(0.0, |wear| f64::from(wear.used_erases())))
+}
+
+/// The limits of a drive with this number that has so many erases behind it; `None` where neither a rating nor the wear of blocks
+/// says any. `seed`: that of what befalls members, by which the endurance of blocks is drawn.
+fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<DriveLimits> {
     if ssd.wear.is_none() && ssd.rating.is_none() {
         return None;
     }
     // Where the drive is scaled down, its blocks are worn as those of the full one, and the years are those of that.
-    let simulated = ssd.resolve().ok()?;
     let shape = ssd.full().resolve().ok()?;
     let (blocks, page) = (u64::from(shape.blocks_per_unit), u64::from(shape.page_size));
     let capacity = u64::from(shape.logical_pages) * page;
@@ -21,10 +33,6 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, report: &DeviceReport) -> Opti
     let wear = ssd.wear.as_ref();
     let cycles = rated.or(wear.map(|wear| wear.endurance));
     let all_blocks = blocks * u64::from(shape.units());
-    // Blocks have these erases behind them, those of ageing and warm-up included.
-    let erasable = u64::from(simulated.blocks_per_unit) * u64::from(simulated.units());
-    let so_far = (report.wear.mean - report.erases as f64 / erasable as f64).max(0.0);
-    let behind = so_far + wear.map_or(0.0, |wear| f64::from(wear.used_erases()));
     let endurance = wear.map(|wear| {
         let unit = |unit: u32| {
             let blocks = 0..shape.blocks_per_unit;
@@ -48,14 +56,134 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, report: &DeviceReport) -> Opti
 }
 
 /// Puts lifetimes into a report, where something says what drives endure.
-pub(crate) fn add<'a>(report: &mut Report, drives: impl Iterator<Item = &'a MemberConfig>, seed: u64) {
+pub(crate) fn add<'a>(
+    report: &mut Report,
+    drives: impl Iterator<Item = &'a MemberConfig>,
+    array: &ArrayConfig,
+) {
+    let (seed, window) = (array.faults.seed, report.simulated_ns);
     for ((device, drive), index) in report.devices.iter_mut().zip(drives).zip(0..) {
-        let limits = limits(&drive.ssd, seed, index, device);
-        device.lifetime = limits.map(|limits| LifetimeReport::of(&limits, device, report.simulated_ns));
+        let Some(behind) = behind(&drive.ssd, device) else { continue };
+        let Some(of) = limits(&drive.ssd, seed, index, behind) else { continue };
+        let life = LifetimeReport::of(&of, device, window);
+        let fresh = limits(&new_drive(&drive.ssd), seed, index, 0.0);
+        let new_drive =
+            fresh.and_then(|limits| LifetimeReport::of(&limits, device, window).wears_out_after());
+        device.lifetime = Some(LifetimeReport { new_drive, ..life });
     }
     if report.devices.iter().any(|device| device.lifetime.is_some()) {
         report.array.lifetime = Some(of_array(report));
+        let rebuilt = report.array.failures.as_ref().and_then(|failures| failures.rebuild?.work.rate);
+        replacements(report, array, rebuilt);
     }
+}
+
+/// The same drive when it is new, if it is neither a good one nor a bad one.
+fn new_drive(ssd: &SsdConfig) -> SsdConfig {
+    let wear = ssd.wear.as_ref().map(|wear| WearConfig { used: 0.0, drive_spread: 0.0, ..wear.clone() });
+    SsdConfig { wear, ..ssd.clone() }
+}
+
+/// Puts into a report when the members of its array are replaced, and what that risks if a member is rebuilt at so many bytes a
+/// second. Takes that out where it is not known of every member, or where data is kept once.
+pub fn replacements(report: &mut Report, array: &ArrayConfig, rebuilt: Option<f64>) {
+    report.array.replacements = places(report, array).map(|places| {
+        let rules = &array.lifetime;
+        let histories = places.histories(rules, array.faults.seed);
+        let risk = rebuilt.filter(|&rate| rate > 0.0 && places.together > 1).map(|rate| {
+            let bytes = array.members.iter().map(capacity).min().unwrap_or_default() as f64;
+            let seconds = bytes / rate + array.faults.rebuild.delay.as_ns() as f64 / 1e9;
+            let redundancy = usize::from(array.level.redundancy(array.devices));
+            let years = seconds / (DAYS_PER_YEAR * 86_400.0);
+            let rebuilding = Rebuilding { years, redundancy, member_bytes: bytes };
+            let risks = rebuilding.risks(&places, rules, &histories);
+            RebuildRisk {
+                rebuild_hours: seconds / 3_600.0,
+                second_by_wear: risks.second_by_wear,
+                second_by_failure: risks.second_by_failure,
+                unreadable: risks.unreadable,
+                loss: risks.loss(),
+                losses_by_wear: risks.by_wear,
+                losses_by_failure: risks.by_failure,
+                losses_by_unreadable: risks.by_unreadable,
+                losses_by_both: risks.by_both,
+            }
+        });
+        let drawn: Vec<f64> = (0..array.devices).map(|member| of_drive(array, member)).collect();
+        let all = || histories.iter().flatten();
+        let count = all().count().max(1) as f64;
+        let passed: f64 = histories.iter().filter_map(|ends| ends.last()).map(|last| last.at).sum();
+        let drives = if rules.replace == Replace::AllAtOnce { drawn.len() } else { 1 };
+        Replacements {
+            years: places.first_replacements(rules, &drawn),
+            per_year: if passed > 0.0 { drives as f64 * count / passed } else { 0.0 },
+            unused: all().map(|end| end.unused).sum::<f64>() / count,
+            next_oldest: all().map(|end| end.next_oldest).sum::<f64>() / count,
+            risk,
+        }
+    });
+}
+
+/// How much longer than the mean this member lasts, as it was drawn.
+fn of_drive(array: &ArrayConfig, member: u16) -> f64 {
+    let wear = array.members[usize::from(member)].ssd.wear.as_ref();
+    wear.map_or(1.0, |wear| wear.of_drive(array.faults.seed, member))
+}
+
+/// The members of an array and how they wear, as a run has measured it.
+fn places(report: &Report, array: &ArrayConfig) -> Option<Places> {
+    if array.level.redundancy(array.devices) == 0 {
+        return None;
+    }
+    let members = || report.devices.iter().take(array.members.len());
+    let lives: Vec<&LifetimeReport> =
+        members().map(|device| device.lifetime.as_ref()).collect::<Option<_>>()?;
+    let rates: Vec<f64> = lives
+        .iter()
+        .map(|life| life.new_drive.filter(|&years| years > 0.0).map(|years| 1.0 / years))
+        .collect::<Option<_>>()?;
+    let age = |(member, (life, rate)): (u16, (&&LifetimeReport, &f64))| {
+        life.wears_out_after().map(|years| (of_drive(array, member) - years * rate).max(0.0))
+    };
+    let ages = (0..).zip(lives.iter().zip(&rates)).map(age).collect::<Option<_>>()?;
+    let spread = array.members.iter().filter_map(|member| member.ssd.wear.as_ref());
+    let spread = spread.map(|wear| wear.drive_spread).reduce(f64::max);
+    Some(Places {
+        wear: wear_by_share(array, &rates),
+        ages,
+        spread: spread.unwrap_or(WearConfig::of(1).drive_spread),
+        together: together(array),
+        rates,
+    })
+}
+
+/// Members whose data hang together; 1 where it is not told which.
+fn together(array: &ArrayConfig) -> usize {
+    match array.level {
+        Level::Raid10(Copies { pattern: Pattern::Near, count }) if array.devices.is_multiple_of(count) => {
+            count.into()
+        }
+        Level::Raid10(_) => 1,
+        _ => array.devices.into(),
+    }
+}
+
+/// What all of the parity wears a member, and none of it: the line through what the run measured at its shares. `None` where all
+/// members have the same, or where parity wears no more than data.
+fn wear_by_share(array: &ArrayConfig, rates: &[f64]) -> Option<Wear> {
+    let (members, sum) =
+        (rates.len() as f64, array.parity_shares.iter().copied().map(f64::from).sum::<f64>());
+    let shares = || array.parity_shares.iter().map(|&share| f64::from(share) / sum - 1.0 / members);
+    let square: f64 = shares().map(|off| off * off).sum();
+    let slope = shares().zip(rates).map(|(off, rate)| off * rate).sum::<f64>() / square;
+    let data = rates.iter().sum::<f64>() / members - slope / members;
+    (square > 0.0 && slope > 0.0 && data > 0.0).then_some(Wear { data, parity: data + slope })
+}
+
+/// What a drive holds, of which a scaled one is a part. Unit: bytes.
+fn capacity(member: &MemberConfig) -> u64 {
+    let shape = member.ssd.full().resolve();
+    shape.map_or(0, |shape| u64::from(shape.logical_pages) * u64::from(shape.page_size))
 }
 
 fn of_array(report: &Report) -> ArrayLifetime {

@@ -71,6 +71,7 @@ pub(crate) fn build(
         let programs: u64 = device.programs.iter().sum();
         programs
             + device.gc_pages_moved()
+            + device.leveled_pages_moved()
             + device.host_pages_read
             + device.parity_pages_read
             + device.read_modify_write_reads
@@ -164,7 +165,7 @@ pub(crate) fn build(
         warnings: scenario.warnings(),
         intervals: None,
     };
-    lifetime::add(&mut report, members(), faults.seed);
+    lifetime::add(&mut report, members(), &scenario.array);
     report.warnings.extend(ended.map(|text| Warning::new("trace-ended", text)));
     report.warnings.extend(harmonia_metrics::judgement::of_run(&report));
     report

@@ -16,6 +16,7 @@ use crate::read::Section;
 use crate::reserve;
 use crate::schema::array as keys;
 use crate::schema::held;
+use crate::shares;
 use crate::ssd::Draft;
 use crate::tree::Place;
 
@@ -38,7 +39,12 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let whole = u64::from(shape.logical_pages) * page;
     // How large a stripe unit is follows.
     let mut config = ArrayConfig::of(level, 0, members);
-    for table in [section.clone(), section.child("array.link")?, section.child("array.rebuild")?] {
+    for table in [
+        section.clone(),
+        section.child("array.link")?,
+        section.child("array.rebuild")?,
+        section.child("array.lifetime")?,
+    ] {
         held::lay(&keys::KEYS, &mut config, &table)?;
     }
     failures::read(&section, &mut config)?;
@@ -54,6 +60,7 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, (area, floats))?;
     config.stripe_unit = stripe_unit;
     config.parity_shares = room.shares();
+    shares::may_move(&section, &config)?;
     config.knowledge.free_stripes = room.free_stripes();
     bitmap::settle(&section, &mut config.faults.write_hole, stripe_unit, whole)?;
     log::fits(&section, &config.faults, room.layout(), page)?;

@@ -1,11 +1,24 @@
 //! Shares of parity: members that hold more or less of it than others.
 
-use harmonia_array::Level;
 use harmonia_array::layout::{MOST_SHARES, Rotation, period_of_shares};
+use harmonia_array::years::Shares;
+use harmonia_array::{ArrayConfig, Level};
 
 use crate::error::Parsed;
 use crate::read::Section;
 use crate::schema::array::PARITY_SHARES;
+
+/// Refuses that shares change over the years where all have the same.
+pub(crate) fn may_move(array: &Section<'_>, config: &ArrayConfig) -> Parsed<()> {
+    if config.lifetime.shares == Shares::Fixed || !config.parity_shares.is_empty() {
+        return Ok(());
+    }
+    let lifetime = array.child("array.lifetime")?;
+    let Some(field) = lifetime.named("shares") else { return Ok(()) };
+    let problem = "all members have the same share of parity, so there is nothing to give to the oldest";
+    Err(field
+        .fault_allowing(problem, "\"fixed\", or array.parity_shares such as [60, 10, 10, 10, 10] (raid5)"))
+}
 
 /// Reads `parity_shares` of an array of so many members with so many stripes; empty where it is not written.
 pub(crate) fn read(array: &Section<'_>, level: Level, devices: u16, stripes: u64) -> Parsed<Vec<u16>> {

@@ -39,10 +39,15 @@ impl WearConfig {
         (f64::from(self.endurance) * self.used).round() as u32
     }
 
+    /// How much longer than the mean the blocks of a drive last. Unit: ratio.
+    pub fn of_drive(&self, seed: u64, drive: u16) -> f64 {
+        Rng::at(seed, "endurance/drive", &[drive.into()]).normal(1.0, self.drive_spread)
+    }
+
     /// How often a block can be erased, those erases included that it has behind it. At least once.
     pub fn endurance_of(&self, seed: u64, drive: u16, unit: u32, block: u32) -> u32 {
         let of_block = [drive.into(), unit.into(), block.into()];
-        let of_drive = Rng::at(seed, "endurance/drive", &of_block[..1]).normal(1.0, self.drive_spread);
+        let of_drive = self.of_drive(seed, drive);
         let of_block = Rng::at(seed, "endurance/block", &of_block).normal(1.0, self.spread);
         (f64::from(self.endurance) * of_drive * of_block).round().max(1.0) as u32
     }

@@ -72,6 +72,8 @@ pub struct VictimTaken {
     pub block: u32,
     /// Its live mapping units then.
     pub live: u32,
+    /// It was chosen to level wear.
+    pub levels: bool,
 }
 
 /// One collection of a die, from its first victim to its last.
@@ -424,7 +426,7 @@ mod tests {
     }
 
     fn victim(at: u64, block: u32) -> VictimTaken {
-        VictimTaken { at: SimTime(at), plane: 0, block, live: 3 }
+        VictimTaken { at: SimTime(at), plane: 0, block, live: 3, levels: false }
     }
 
     /// A die that collects from 10 to 50 and from 50 to 70, victim by victim.

@@ -162,6 +162,15 @@ impl Table {
             figure(counter.column, Kind::Integer, &|run| sum(run.host.blame_ns.parts()[part]));
         }
         ARRAY.iter().for_each(|(name, kind, of)| figure(name, *kind, of));
+        let levels = |run: &Stored| match &run.outcome {
+            Outcome::Measured(report) => report.array.leveled_pages_moved > 0,
+            Outcome::Refused(_) => false,
+        };
+        if runs.iter().any(levels) {
+            figure("leveled_pages_moved", Kind::Integer, &|run| {
+                Value::Integer(run.array.leveled_pages_moved)
+            });
+        }
         Table { columns, rows: runs.len() }
     }
 

@@ -28,51 +28,80 @@ pub fn explained(of: &Explanation, style: Style) -> String {
     std::iter::once(heading).chain(requests).collect::<Vec<_>>().join("\n")
 }
 
+/// A request in words, for terminal and page.
+pub struct Told {
+    /// Its number.
+    pub request: u64,
+    /// What it did, as in "write of 16.0 KiB at 35.5 MiB".
+    pub what: String,
+    /// What it did, how long it took, and where most of that went.
+    pub sentence: String,
+    /// Unit: ns.
+    pub response_ns: u64,
+    /// All of its time, in order of its way.
+    pub parts: Vec<ToldPart>,
+}
+
 /// Time that went to the same thing at the same place.
-struct Line<'a> {
-    ns: u64,
-    text: String,
-    collections: Vec<(u64, &'a ExplainedCollection)>,
+pub struct ToldPart {
+    /// Its name in blame.
+    pub cause: &'static str,
+    /// Unit: ns.
+    pub ns: u64,
+    /// What it is, and where.
+    pub text: String,
+    /// The collections in it, those that were waited for longest first.
+    pub collections: Vec<String>,
+    /// The request that held what was waited for.
+    pub held_by: Option<u64>,
+}
+
+impl Told {
+    /// All there is to say of a request.
+    pub fn of(request: &Explained) -> Self {
+        let parts = parts(request);
+        let what = match request.operation {
+            "flush" => "flush".to_owned(),
+            operation => format!("{operation} of {} at {}", bytes(request.length), bytes(request.offset)),
+        };
+        let mut sentence = format!(
+            "Request {} ({what}, arrived at {:.6} s) took {}",
+            count(request.request),
+            request.arrival_ns as f64 / 1e9,
+            duration(request.response_ns)
+        );
+        if let Some(most) = parts.iter().max_by_key(|part| part.ns) {
+            sentence.push_str(&format!(": {} {}", duration(most.ns), most.text));
+        }
+        sentence.push('.');
+        Told { request: request.request, what, sentence, response_ns: request.response_ns, parts }
+    }
 }
 
 fn block(of: &Explained, style: Style) -> String {
-    let mut lines = lines(of);
-    let most = lines.iter().max_by_key(|line| line.ns).map(|line| (line.ns, line.text.clone()));
-    let what = match of.operation {
-        "flush" => "flush".to_owned(),
-        operation => format!("{operation} of {} at {}", bytes(of.length), bytes(of.offset)),
-    };
-    let mut text = format!(
-        "Request {} ({what}, arrived at {:.6} s) took {}",
-        count(of.request),
-        of.arrival_ns as f64 / 1e9,
-        duration(of.response_ns)
-    );
-    if let Some((ns, most)) = most {
-        text.push_str(&format!(": {} {most}", duration(ns)));
-    }
-    text.push('.');
-    let mut told = wrapped(&text, style.columns);
+    let Told { sentence, response_ns, parts: mut lines, .. } = Told::of(of);
+    let mut told = wrapped(&sentence, style.columns);
     let mut longest: Vec<u64> = lines.iter().map(|line| line.ns).collect();
     longest.sort_unstable_by(|a, b| b.cmp(a));
-    let least = longest.get(LINES - 1).map_or(0, |ns| ns + 1).max(of.response_ns / 100);
+    let least = longest.get(LINES - 1).map_or(0, |ns| ns + 1).max(response_ns / 100);
     if lines.iter().filter(|line| line.ns < least).count() > 1 {
-        let (shown, others): (Vec<Line<'_>>, Vec<Line<'_>>) =
+        let (shown, others): (Vec<ToldPart>, Vec<ToldPart>) =
             lines.into_iter().partition(|line| line.ns >= least);
-        let rest = Line {
+        let rest = ToldPart {
+            cause: "",
             ns: others.iter().map(|line| line.ns).sum(),
             text: format!("{} shorter parts, which --json tells", others.len()),
             collections: Vec::new(),
+            held_by: None,
         };
         lines = shown;
         lines.push(rest);
     }
     for line in &lines {
-        let share = percent(line.ns as f64 / of.response_ns.max(1) as f64);
+        let share = percent(line.ns as f64 / response_ns.max(1) as f64);
         told.push_str(&format!("{:>11} {share:>6}  {}", duration(line.ns), indented(&line.text, style)));
-        for (ns, collection) in line.collections.iter().take(COLLECTIONS) {
-            let text = collected(*ns, collection, line.collections.len() > 1);
-            told.push_str(&format!("{:INDENT$}{}", "", indented(&text, style)));
+        for collection in line.collections.iter().take(COLLECTIONS) {
+            told.push_str(&format!("{:INDENT$}{}", "", indented(collection, style)));
         }
         let others = line.collections.len().saturating_sub(COLLECTIONS);
         if others > 0 {
@@ -89,27 +118,28 @@ fn indented(text: &str, style: Style) -> String {
     lines.trim_end().split('\n').collect::<Vec<_>>().join(&format!("\n{indent}")) + "\n"
 }
 
-/// The parts in their order, those that follow one another at the same place together.
-fn lines(of: &Explained) -> Vec<Line<'_>> {
-    let mut lines: Vec<Line<'_>> = Vec::new();
-    for step in &of.steps {
-        for part in &step.parts {
-            let text = words(of.request, step, part);
-            let same = lines.iter_mut().find(|line| line.text == text);
-            let collection = part.collection.as_ref().map(|collection| (part.ns, collection));
-            match same {
-                Some(line) => {
-                    line.ns += part.ns;
-                    line.collections.extend(collection);
-                }
-                None => lines.push(Line { ns: part.ns, text, collections: collection.into_iter().collect() }),
-            }
-        }
+/// The parts in their order, those at the same place together.
+fn parts(of: &Explained) -> Vec<ToldPart> {
+    let mut parts: Vec<ToldPart> = Vec::new();
+    let mut collections: Vec<Vec<(u64, &ExplainedCollection)>> = Vec::new();
+    for (step, part) in of.steps.iter().flat_map(|step| step.parts.iter().map(move |part| (step, part))) {
+        let text = words(of.request, step, part);
+        let at = parts.iter().position(|same| same.text == text).unwrap_or_else(|| {
+            let held_by = part.held_by_request.filter(|holder| *holder != of.request);
+            parts.push(ToldPart { cause: part.cause, ns: 0, text, collections: Vec::new(), held_by });
+            collections.push(Vec::new());
+            parts.len() - 1
+        });
+        parts[at].ns += part.ns;
+        collections[at].extend(part.collection.as_ref().map(|collection| (part.ns, collection)));
     }
-    for line in &mut lines {
-        line.collections.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
+    for (part, mut met) in parts.iter_mut().zip(collections) {
+        met.sort_by_key(|(ns, _)| std::cmp::Reverse(*ns));
+        let is_one_of_several = met.len() > 1;
+        let told = met.into_iter().map(|(ns, collection)| collected(ns, collection, is_one_of_several));
+        part.collections = told.collect();
     }
-    lines
+    parts
 }
 
 /// What a part of a request is, and where.
@@ -223,7 +253,8 @@ fn collected(ns: u64, of: &ExplainedCollection, is_one_of_several: bool) -> Stri
         None => "and went on".to_owned(),
     };
     let blocks = of.victims.iter().take(VICTIMS).map(|victim| {
-        format!("plane {} block {} with {} live pages", victim.plane, victim.block, victim.live)
+        let why = if victim.levels { ", to level wear" } else { "" };
+        format!("plane {} block {} with {} live pages{why}", victim.plane, victim.block, victim.live)
     });
     let mut victims = blocks.collect::<Vec<_>>().join(", ");
     if of.victims.len() > VICTIMS {

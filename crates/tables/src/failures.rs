@@ -30,6 +30,19 @@ pub(crate) fn section(runs: &[Report], style: Style) -> Option<String> {
     Some(titled(TITLE, &table, style) + &layout::wrapped(LEGEND, style.columns) + &said)
 }
 
+/// For the first screen: what befell SSDs of the first run, and what its reads felt of it.
+pub(crate) fn short(runs: &[Report], style: Style) -> Option<String> {
+    let first = runs.first()?;
+    let failures = first.array.failures.as_ref()?;
+    let state = |(name, phase): &(&str, &PhaseResponse)| {
+        Some(format!("{} ms while {name}", numbers::ms(phase.read.mean?)))
+    };
+    let states: Vec<String> = failures.response_ns.all().iter().filter_map(state).collect();
+    let reads = (!states.is_empty()).then(|| format!("reads took {} on average", states.join(", ")));
+    let told: Vec<String> = std::iter::once(events(failures)?).chain(reads).collect();
+    Some(layout::wrapped(&format!("{}: {}.", label(first), told.join("; ")), style.columns))
+}
+
 /// A row for each run and state that its array was in.
 pub fn rows(runs: &[Report]) -> Vec<[String; 8]> {
     let of = |run: &Report| -> Vec<[String; 8]> {

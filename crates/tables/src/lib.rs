@@ -38,6 +38,7 @@ mod uneven;
 mod verdict;
 mod warnings;
 mod winners;
+pub mod years;
 
 /// Reports made for tests, of this crate and of the page.
 #[cfg(any(test, feature = "fixtures"))]
@@ -53,7 +54,7 @@ pub use color::{Color, Emphasis};
 pub use cost::cost;
 pub use cross::{Cross, POLICY_KEY, Point, combinations};
 pub use diff::diff;
-pub use explained::explained;
+pub use explained::{Told, ToldPart, explained};
 pub use layout::{Cell, Table, wrapped};
 pub use lifetime::{assumptions, lifetimes};
 pub use load::notes;
@@ -94,7 +95,7 @@ pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, detail: Detail, st
     sections.extend(warnings::section(of, style));
     sections.extend(winners::section(of, all, winners::Notes::All, style));
     sections.extend(matrix::section(of, cross, all, style));
-    let (comparison, others) = &rest::split(of, all, rest, style);
+    let (comparison, others) = &rest::split(of, all, rest, detail, style);
     let runs = &seeds::means(comparison);
     sections.push(response::section(runs, comparison, heading.as_deref(), style));
     sections.extend(others.clone());

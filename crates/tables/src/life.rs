@@ -19,7 +19,7 @@ const HEADINGS: [&str; 7] = [
 ];
 const NOTE: &str = "Erases: of a block since the drive was new. Available spare: what is left of the blocks that may retire, in the \
                     allocation unit that has lost most; a drive at 0% is read-only. Used: mean erases as a share of the mean \
-                    endurance. Levelled: moved by static wear levelling, counted as garbage collection in write amplification.\n";
+                    endurance. Levelled: by static wear levelling, whose pages count in write amplification, but not as moved by garbage collection.\n";
 
 /// A row a device.
 pub(crate) fn of_devices(run: &Report, style: Style) -> Option<String> {

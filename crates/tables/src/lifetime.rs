@@ -3,7 +3,7 @@
 use harmonia_metrics::{Comparison, Evenness, Interval, Limit, RateOf, VariantLifetime};
 
 use crate::numbers::{self, NONE, or_none};
-use crate::{Cell, Style, Table, layout, titled};
+use crate::{Cell, Style, Table, layout, titled, years};
 
 const TITLE: &str = "Lifetime at this rate, of the drive that ends first";
 
@@ -27,11 +27,11 @@ const COLUMNS: [Column; 10] = [
         heading: "flash a day",
         show: |life| Some(or_none(life.flash_bytes_per_day, |bytes| numbers::decimal_bytes(bytes.mean))),
     },
-    Column { heading: "mean cycles", show: |life| Some(years(life.years.cycles?)) },
-    Column { heading: "rated TBW", show: |life| Some(years(life.years.rated_bytes?)) },
-    Column { heading: "first block", show: |life| Some(years(life.years.first_block?)) },
-    Column { heading: "read-only", show: |life| Some(years(life.years.read_only?)) },
-    Column { heading: "simulated", show: |life| Some(years(life.simulated?)) },
+    Column { heading: "mean cycles", show: |life| Some(in_years(life.years.cycles?)) },
+    Column { heading: "rated TBW", show: |life| Some(in_years(life.years.rated_bytes?)) },
+    Column { heading: "first block", show: |life| Some(in_years(life.years.first_block?)) },
+    Column { heading: "read-only", show: |life| Some(in_years(life.years.read_only?)) },
+    Column { heading: "simulated", show: |life| Some(in_years(life.simulated?)) },
     Column { heading: "ends with", show: |life| Some(or_none(life.limit, |limit| words(limit).to_owned())) },
 ];
 
@@ -53,6 +53,7 @@ pub fn lifetimes(lives: &[VariantLifetime], style: Style) -> String {
     let notes = assumptions(lives);
     titled(TITLE, &table, style)
         + &notes.iter().map(|note| layout::wrapped(note, style.columns)).collect::<String>()
+        + &years::section(lives, style).unwrap_or_default()
 }
 
 /// What the years of these variants assume, a paragraph each.
@@ -148,7 +149,7 @@ fn words(limit: Limit) -> &'static str {
 }
 
 /// Years with their half-width.
-fn years(interval: Interval) -> String {
+fn in_years(interval: Interval) -> String {
     let text = numbers::years(interval.mean);
     let share = interval.half_width.filter(|_| interval.mean > 0.0).map(|width| width / interval.mean);
     text + &share.map(|share| format!(" \u{b1}{:.1}%", share * 100.0)).unwrap_or_default()
@@ -175,7 +176,7 @@ fn span(seconds: f64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use harmonia_metrics::Years;
 
     use super::*;
@@ -187,7 +188,7 @@ mod tests {
         Interval { mean, half_width: None, samples: 1 }
     }
 
-    fn life(label: &str) -> VariantLifetime {
+    pub(crate) fn life(label: &str) -> VariantLifetime {
         VariantLifetime {
             label: label.to_owned(),
             seeds: vec![1],
@@ -205,6 +206,7 @@ mod tests {
             },
             limit: Some(Limit::RatedBytes),
             simulated: None,
+            replacements: None,
             evenness: Evenness { erases_min: 40, erases_mean: 50.0, erases_stddev: 2.0, leveled: false },
         }
     }

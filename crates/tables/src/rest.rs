@@ -6,10 +6,13 @@ use harmonia_metrics::{Comparison, Report, Winner};
 use harmonia_scenario::policies::Choice;
 
 use crate::numbers::{self, or_none};
-use crate::{Style, label, layout};
+use crate::{Detail, Style, label, layout};
 
 /// With so few variants each has its row.
 const ALL_SHOWN: usize = 4;
+
+/// So many others are named on the first screen.
+const NAMED: usize = 3;
 
 /// What becomes of variants that are lowest at nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +29,7 @@ pub(crate) fn split(
     of: &Comparison,
     runs: &[Report],
     rest: Rest,
+    detail: Detail,
     style: Style,
 ) -> (Comparison, Option<String>) {
     if rest == Rest::Shown || runs.len() <= ALL_SHOWN {
@@ -38,7 +42,11 @@ pub(crate) fn split(
         |(index, run): (usize, &Report)| index == 0 || run.is_ideal() || lowest.contains(label(run));
     let shown: Vec<bool> = runs.iter().enumerate().map(has_row).collect();
     // Where nothing can be told apart, no row says more than another.
-    if lowest.iter().all(|best| *best == label(&runs[0])) && shown.iter().filter(|&&row| row).count() < 3 {
+    let is_answer = detail == Detail::Answer;
+    if !is_answer
+        && lowest.iter().all(|best| *best == label(&runs[0]))
+        && shown.iter().filter(|&&row| row).count() < 3
+    {
         return (of.clone(), None);
     }
     let mut kept = of.clone();
@@ -47,8 +55,16 @@ pub(crate) fn split(
     let mut rows = shown.iter();
     kept.intervals.variants.retain(|_| *rows.next().unwrap_or(&true));
     let others = runs.iter().zip(&shown).filter(|&(_, &row)| !row).map(|(run, _)| run);
-    let told: Vec<String> = others.map(told).collect();
-    let line = format!("Also compared: {}. Their rows: --policies all, or report.json.", told.join("; "));
+    let told: Vec<String> = others.map(if is_answer { |run| label(run).to_owned() } else { told }).collect();
+    let line = match (is_answer, told.len()) {
+        (false, _) => {
+            format!("Also compared: {}. Their rows: --policies all, or report.json.", told.join("; "))
+        }
+        (true, 0..=NAMED) => format!("Also compared (--details): {}.", told.join(", ")),
+        (true, more) => {
+            format!("Also compared (--details): {} and {} more.", told[..NAMED].join(", "), more - NAMED)
+        }
+    };
     (kept, (!told.is_empty()).then(|| layout::wrapped(&line, style.columns)))
 }
 

@@ -24,11 +24,17 @@ pub struct Line {
     pub what: &'static str,
     /// Who has the lowest, and by how much.
     pub text: String,
+    /// The first screen says it elsewhere: with the choice and in its table.
+    pub is_detail: bool,
 }
 
 /// One line a figure, then what the winners cost; none where there is no choice. `runs` holds one report a variant.
 pub fn lines(comparison: &Comparison, runs: &[Report], name: Name) -> Vec<Line> {
-    let said = Said { comparison, runs, name };
+    told(&Said { comparison, runs, name, is_short: false })
+}
+
+fn told(said: &Said<'_>) -> Vec<Line> {
+    let Said { comparison, runs, .. } = *said;
     let winners = &comparison.winners;
     // Without writes a percentile of the reads is that of all requests.
     let mixed = runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0);
@@ -43,11 +49,12 @@ pub fn lines(comparison: &Comparison, runs: &[Report], name: Name) -> Vec<Line> 
         figures.into_iter().filter_map(|(what, winner, show)| Some((what, winner.as_ref()?, show))).collect();
     if let Some(code) = void_of_all(&known) {
         let text = format!("no winner can be named: {}", in_words(code));
-        return vec![Line { what: "nobody", text }];
+        return vec![Line { what: "nobody", text, is_detail: false }];
     }
     let winner = |&(what, winner, show): &(&'static str, &Winner, Show)| Line {
         what,
         text: said.winner(winner, show),
+        is_detail: false,
     };
     known.iter().map(winner).chain(said.prices()).chain(said.needs()).collect()
 }
@@ -83,12 +90,12 @@ pub(crate) fn is_footnote(code: &str) -> bool {
     FOOTNOTES.contains(&code)
 }
 
-/// Which footnotes stand below the lines.
+/// Which lines there are, and which footnotes stand below them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notes {
-    /// What one seed cannot know and the like.
-    Cautions,
-    /// What a tie is, too.
+    /// None, and a line a figure. Prices and needs are left out, which stand beside the choice and in the table.
+    None,
+    /// All there are, and all lines.
     All,
 }
 
@@ -99,10 +106,14 @@ pub(crate) fn section(
     notes: Notes,
     style: Style,
 ) -> Option<String> {
-    let lines = lines(comparison, runs, str::to_owned);
+    let is_short = notes == Notes::None;
+    let mut lines = told(&Said { comparison, runs, name: str::to_owned, is_short });
+    if is_short {
+        without_details(&mut lines);
+    }
     let width = lines.iter().map(|line| line.what.chars().count()).max()? + 2;
     let mut text = style.color.paint(Emphasis::Bold, TITLE) + "\n";
-    for Line { what, text: said } in lines {
+    for Line { what, text: said, .. } in lines {
         let wrapped = layout::wrapped(&said, style.columns - width);
         let mut first = what;
         for line in wrapped.lines() {
@@ -110,12 +121,23 @@ pub(crate) fn section(
             first = "";
         }
     }
-    let shown = match notes {
-        Notes::Cautions => cautions(comparison),
-        Notes::All => footnotes(comparison),
-    };
+    let shown = if is_short { Vec::new() } else { footnotes(comparison) };
     shown.iter().for_each(|note| text.push_str(&layout::wrapped(note, style.columns)));
     Some(text)
+}
+
+/// Leaves out details. A line that stood below one of them takes over its name.
+fn without_details(lines: &mut Vec<Line>) {
+    let mut name = "";
+    lines.retain_mut(|line| {
+        if !line.what.is_empty() {
+            name = line.what;
+        }
+        if !line.is_detail {
+            line.what = std::mem::take(&mut name);
+        }
+        !line.is_detail
+    });
 }
 
 type Show = fn(f64) -> String;
@@ -133,6 +155,8 @@ struct Said<'a> {
     comparison: &'a Comparison,
     runs: &'a [Report],
     name: Name,
+    /// Who comes next is left out, and of those that tie the first is named.
+    is_short: bool,
 }
 
 impl Said<'_> {
@@ -151,13 +175,17 @@ impl Said<'_> {
                 format!("{}, the baseline, is lowest: {}", name(0), show(winner.values[0]))
             }
             1 => format!("{} is lowest: {}", name(0), show(winner.values[0])),
+            all if all == buildable && self.is_short => "no difference beyond chance".to_owned(),
             all if all == buildable => format!("no difference beyond chance: {}", self.tied(winner, show)),
+            _ if self.is_short => format!("{} tie", self.tied(winner, show)),
             _ => format!("{} tie for the lowest", self.tied(winner, show)),
         };
         if let Some(against) = winner.baseline.as_ref().filter(|base| !winner.labels.contains(&base.label)) {
             text.push_str(&format!(", {} {}", below(&against.versus), (self.name)(&against.label)));
         }
-        if let Some(next) = winner.next.as_ref().filter(|next| next.label != self.baseline()) {
+        if let Some(next) =
+            winner.next.as_ref().filter(|next| next.label != self.baseline() && !self.is_short)
+        {
             text.push_str(&self.next(next, winner));
         }
         if !winner.unknown.is_empty() {
@@ -199,7 +227,8 @@ impl Said<'_> {
     fn tied(&self, winner: &Winner, show: Show) -> String {
         let Winner { labels, values, .. } = winner;
         let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
-        let shown: Vec<String> = labels.iter().zip(values).take(TIED_SHOWN).map(one).collect();
+        let most = if self.is_short { 1 } else { TIED_SHOWN };
+        let shown: Vec<String> = labels.iter().zip(values).take(most).map(one).collect();
         match (labels.len() - shown.len(), shown.split_last()) {
             (0, Some((last, others))) => format!("{} and {last}", others.join(", ")),
             (more, _) => format!("{} and {more} more", shown.join(", ")),
@@ -225,7 +254,7 @@ impl Said<'_> {
     fn prices(&self) -> Vec<Line> {
         let mut what = "price";
         let lines = self.faster().into_iter().filter_map(|of| self.price(of));
-        lines.map(|text| Line { what: std::mem::take(&mut what), text }).collect()
+        lines.map(|text| Line { what: std::mem::take(&mut what), text, is_detail: true }).collect()
     }
 
     /// What the policies that are faster need of the SSDs, and what is best for SSDs that need reveal nothing.
@@ -243,10 +272,13 @@ impl Said<'_> {
             let need = if names.len() == 1 { "needs" } else { "need" };
             Some(format!("{} {need} SSDs that {what}", names.join(", ")))
         });
-        let mut lines: Vec<String> = lines.collect();
-        lines.extend((!lines.is_empty()).then(|| self.for_any_ssd()).flatten());
-        let mut what = "needs";
-        lines.into_iter().map(|text| Line { what: std::mem::take(&mut what), text }).collect()
+        let mut lines: Vec<Line> = lines.map(|text| Line { what: "", text, is_detail: true }).collect();
+        let any = (!lines.is_empty()).then(|| self.for_any_ssd()).flatten();
+        lines.extend(any.map(|text| Line { what: "", text, is_detail: false }));
+        if let Some(first) = lines.first_mut() {
+            first.what = "needs";
+        }
+        lines
     }
 
     /// The lowest mean among policies for which any SSD will do, if one is clearly below the baseline.

@@ -79,6 +79,8 @@ pub enum IoCause {
     Log = 4,
     /// What the array writes behind its host's back: rebuild, resync, scrub.
     Background = 5,
+    /// Valid pages moved to level wear.
+    Leveling = 6,
 }
 
 /// Whose write amplification counts bytes that are programmed for a cause.
@@ -123,7 +125,7 @@ impl IoCause {
     pub const COUNT: usize = IoCause::TABLE.len() - 1;
 
     /// Everything that flash is programmed for, in the order of the report. A new cause is a line here and a variant above.
-    pub const TABLE: [Programmed; 7] = [
+    pub const TABLE: [Programmed; 8] = [
         Programmed::of("host", Some(IoCause::Host), Counts::Written, "the host's data, with all copies"),
         Programmed::of(
             "padding",
@@ -143,6 +145,12 @@ impl IoCause {
             Some(IoCause::Gc),
             Counts::Added,
             "valid pages moved by garbage collection",
+        ),
+        Programmed::of(
+            "leveling",
+            Some(IoCause::Leveling),
+            Counts::Added,
+            "valid pages moved by static wear levelling",
         ),
         Programmed::of(
             "background",

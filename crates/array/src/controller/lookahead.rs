@@ -63,6 +63,8 @@ impl Lookahead {
             knowledge,
             // What befalls members, and whether they wear out, `is_faultless` knows.
             faults: _,
+            // Years are reckoned after a run.
+            lifetime: _,
             // The policy says itself what it hears and does. Messages take no time from members that run ahead: see `horizon`.
             coordination: _,
         } = config;

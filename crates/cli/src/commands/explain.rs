@@ -1,10 +1,11 @@
 //! `harmonia explain`: where the time of single requests went, of a stored result or of a scenario.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::available_parallelism;
 
 use harmonia_metrics::Report;
+use harmonia_page as page;
 use harmonia_run::explain::{Asked, Explanation, TapeAsked, explain_and_tape};
 use harmonia_run::tape::{TapeWindow, Taped, Trace, perfetto};
 use harmonia_run::{AgedCache, Progress, RunOptions};
@@ -13,7 +14,7 @@ use harmonia_sweep::ResultFolder;
 use harmonia_tables::{self as tables, Style, numbers};
 
 use super::cache;
-use super::simulate::json;
+use super::simulate::{json, rerunnable};
 use crate::explain_args::ExplainArguments;
 use crate::failure::Failure;
 use crate::files::{ResultFile, shown};
@@ -35,14 +36,24 @@ pub(crate) fn explain(options: &ExplainArguments, no_progress: bool, output: &Ou
     };
     let asked = options.request.map_or(Asked::Slowest(options.slowest), Asked::Request);
     // A long simulation should not end in a complaint about a name.
-    let file = options.perfetto.as_deref().map(|path| ResultFile::create("--perfetto", path, options.force));
-    let file = file.transpose()?;
+    if let (Some(one), Some(other)) = (&options.perfetto, &options.page)
+        && one == other
+    {
+        return Err(Failure::BadInput(format!("--page {}: --perfetto names it, too", shown(other))));
+    }
+    let create = |option: &str, path: &Option<PathBuf>| {
+        path.as_deref().map(|path| ResultFile::create(option, path, options.force)).transpose()
+    };
+    let (file, page_file) = (create("--perfetto", &options.perfetto)?, create("--page", &options.page)?);
     let (explanation, report, taped) = simulate(&scenario, &asked, options, no_progress, output)?;
     if let Some(stored) = stored {
         stored.agrees_with(&explanation, &report)?;
     }
     if let (Some(file), Some(path), Some(taped)) = (file, &options.perfetto, &taped) {
         write(file, path, taped, &explanation, output)?;
+    }
+    if let Some(file) = page_file {
+        file.write(page::explanation(&explanation, &rerunnable(&scenario)).as_bytes())?;
     }
     if options.json {
         return output.data(&json(&explanation)?);

@@ -48,8 +48,11 @@ impl Session<'_> {
             announcement(&variants, known).iter().for_each(|text| self.output.notice(text));
         }
         let columns = self.columns(folder.as_ref());
-        let (comparison, recordings) = self
-            .simulate(variants.len(), seeds, columns.as_ref(), |options| seeds.compare(&variants, options))?;
+        let (mut comparison, recordings) =
+            self.simulate(variants.len(), seeds, columns.as_ref(), |options| {
+                seeds.compare(&variants, options)
+            })?;
+        self.rebuild(&variants, policies, &mut comparison)?;
         let mut lives = lifetimes(&comparison);
         if exact {
             self.whole_lives(&variants, &comparison, &mut lives)?;
@@ -60,7 +63,7 @@ impl Session<'_> {
             version: env!("CARGO_PKG_VERSION"),
             scenario,
             variants: &lives,
-            assumptions: tables::assumptions(&lives),
+            assumptions: [tables::assumptions(&lives), tables::years::assumptions(&lives)].concat(),
         })?;
         let resolved = first_scenario(&variants, &cross, &comparison);
         let files = Files {
@@ -75,6 +78,54 @@ impl Session<'_> {
             let heading = tables::heading(&comparison, &tables::means(&comparison));
             format!("{heading}\n{}", tables::lifetimes(&lives, style))
         })
+    }
+
+    /// Simulates the rebuild of a member under the load of each variant, and what that risks over the years. The run of which all
+    /// else is told has no failure.
+    fn rebuild(
+        &self,
+        variants: &[Variant],
+        policies: Option<&[String]>,
+        comparison: &mut Comparison,
+    ) -> Result<(), Failure> {
+        let lacks = |run: &Report| run.array.replacements.as_ref().is_some_and(|of| of.risk.is_none());
+        if !comparison.runs.iter().any(lacks) {
+            return Ok(());
+        }
+        let has_spares = variants.iter().all(|variant| variant.scenario.array.level.distributed_spares() > 0);
+        let mut changes = self.changes.clone();
+        changes.sets.push("array.failure=[{ device = 0, at = \"0s\" }]".to_owned());
+        changes.sets.extend((!has_spares).then(|| "array.spares=1".to_owned()));
+        let crossed = match policies {
+            Some(policies) => policies::crossed(&self.template, &changes, Some(policies)),
+            None => policies::swept(&self.template, &changes),
+        };
+        let failing = match crossed {
+            Ok(crossed) => crossed.variants,
+            Err(Failure::BadInput(why)) => {
+                self.output.notice(&format!("no run says how long a rebuild takes: {why}"));
+                return Ok(());
+            }
+            Err(other) => return Err(other),
+        };
+        let seeds = seeds_of(comparison);
+        let (rebuilt, _) =
+            self.simulate(failing.len(), super::seeds::Seeds::Fixed(seeds), None, |options| {
+                let options = RunOptions { observe: &harmonia_run::Unobserved, ..*options };
+                harmonia_run::compare_seeds(&failing, seeds, &options)
+            })?;
+        let of_each = variants.iter().flat_map(|variant| std::iter::repeat_n(variant, seeds as usize));
+        for ((run, rebuilt), variant) in comparison.runs.iter_mut().zip(&rebuilt.runs).zip(of_each) {
+            let mut array = variant.scenario.array.clone();
+            array.faults.seed = run.seed;
+            let rate = rebuilt.array.failures.as_ref().and_then(|failures| failures.rebuild?.work.rate);
+            if lacks(run) && rate.is_none() {
+                let text = format!("{}: the run is too short to rebuild anything", tables::label(run));
+                self.output.notice(&text);
+            }
+            harmonia_run::replacements(run, &array, rate);
+        }
+        Ok(())
     }
 
     /// Simulates each variant until a drive is read-only.

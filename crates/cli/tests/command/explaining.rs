@@ -305,6 +305,37 @@ fn a_trace_of_perfetto_shows_the_slowest_request_and_the_collections_it_met() {
     assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 1, "nothing else is left");
 }
 
+/// Each request has a name that a link can end with, and its parts sum to its response. Nothing is replaced, nor left in part.
+#[test]
+fn a_page_has_a_place_for_each_request() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let file = folder.path().join("slowest.html");
+    let run = ["explain", "tiny", "--set", "workload.requests=2000", "--slowest", "3"];
+    let shown = [&run[..], &["--json", "--page", file.to_str().expect("UTF-8")]].concat();
+    let (status, stdout, stderr) = outcome(&mut harmonia(&shown));
+    assert_eq!(status, Some(0), "{stderr}");
+    let told: Value = serde_json::from_str(&stdout).expect("JSON");
+    assert_eq!(told, explained(&run), "a page changes nothing");
+    let page = fs::read_to_string(&file).expect("written");
+    let places: Vec<(u64, u64)> = page
+        .split("<details class=\"explained\" id=\"request-")
+        .skip(1)
+        .map(|place| {
+            let number =
+                |text: &str| text.split('"').next().and_then(|text| text.parse().ok()).expect("a number");
+            (number(place), place.split("data-ns=\"").skip(1).map(number).sum())
+        })
+        .collect();
+    assert_eq!(places, numbers(&told));
+    assert!(page.contains(" ordered it, "), "who ordered collections");
+    refused(&shown, &["--page", "exists; --force replaces it"]);
+    let twice = [&shown[..], &["--perfetto", file.to_str().expect("UTF-8"), "--force"]].concat();
+    refused(&twice, &["--page", "--perfetto names it, too"]);
+    refused(&[&run[..], &["--force"]].concat(), &["--perfetto", "--page"]);
+    assert_eq!(fs::read_to_string(&file).expect("there"), page);
+    assert_eq!(names_in(folder.path()), ["slowest.html"]);
+}
+
 /// The page shows what the command prints.
 #[test]
 fn the_example_of_the_page_is_what_the_command_prints() {

@@ -95,7 +95,12 @@ fn run_and_compare_say_years_where_they_can() {
     let (_, plain, _) = outcome(&mut harmonia(&["run", "tiny"]));
     assert!(!plain.contains("Lifetime") && !plain.contains("Wear at the end"), "{plain}");
     let (_, rated, _) = outcome(&mut harmonia(&["run", "tiny", "--set", RATED]));
-    assert!(rated.contains("Lifetime at this rate") && !rated.contains("Wear at the end"), "{rated}");
+    assert!(rated.contains("Years: until the first drive ends") && !rated.contains("Lifetime"), "{rated}");
+    let (_, detailed, _) = outcome(&mut harmonia(&["run", "tiny", "--details", "--set", RATED]));
+    assert!(
+        detailed.contains("Lifetime at this rate") && !detailed.contains("Wear at the end"),
+        "{detailed}"
+    );
     let wears =
         ["compare", "tiny", "--policies", "local,ideal", "--seeds", "2", "--set", "ssd.wear.endurance=3000"];
     let (_, wearing, _) = outcome(harmonia(&wears).arg("--details"));
@@ -103,4 +108,39 @@ fn run_and_compare_say_years_where_they_can() {
         wearing.contains("Lifetime at this rate") && wearing.contains("Wear at the end of the run"),
         "{wearing}"
     );
+}
+
+/// With redundancy a second run says how long a rebuild takes; table, JSON and page tell what it risks.
+#[test]
+fn members_of_an_array_over_the_years() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let arguments = [
+        "lifetime",
+        "tiny",
+        "--set",
+        "array.level=raid5",
+        "--set",
+        "ssd.wear.endurance=3000",
+        "--set",
+        "array.lifetime.replace=death,age",
+        "--seeds",
+        "2",
+        "-q",
+    ];
+    let (status, table, stderr) = outcome(harmonia(&arguments).arg("--out").arg(folder.path()));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    for part in ["Members over the years", "second by wear", "loss a year", "ssd.wear.drive_spread"] {
+        assert!(table.contains(part), "{part}: {table}");
+    }
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("readable");
+    let answer: serde_json::Value = serde_json::from_str(&read("lifetime.json")).expect("JSON");
+    let of = |variant: usize, key: &str| &answer["variants"][variant]["replacements"][key];
+    let mean = |value: &serde_json::Value| value["mean"].as_f64().expect("a mean");
+    assert!(mean(&of(0, "risk")["rebuild_hours"]) > 0.0, "{answer}");
+    assert!(mean(of(1, "unused")) > mean(of(0, "unused")), "who is replaced early has life left: {answer}");
+    // The runs that are told of have no failure.
+    let report: serde_json::Value = serde_json::from_str(&read("report.json")).expect("JSON");
+    assert!(report["runs"][0]["array"]["replacements"]["risk"]["loss"].is_f64());
+    assert!(report["runs"][0]["array"]["failures"]["rebuild"].is_null());
+    assert!(read("report.html").contains("Members over the years"));
 }

@@ -99,6 +99,13 @@ function choice(node, name, options, chosen, onChange) {
   }));
 }
 
+// Has a choice show that the option at an index was chosen.
+function pick(node, index) {
+  const list = node.querySelector("select");
+  if (list) list.value = index;
+  else node.querySelectorAll("input")[index].checked = true;
+}
+
 // Draws now and whenever the width changes; returns what draws again.
 function drawn(node, draw) {
   let width = 0;

@@ -20,5 +20,6 @@ planesChart();
 overlapChart();
 blameChart();
 wearChart();
+if (timeline) timeline.follow();
 themeButton(() => timeline && timeline.paint());
 document.documentElement.dataset.ready = String(Math.round(performance.now()));

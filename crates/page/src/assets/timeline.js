@@ -2,6 +2,10 @@
 
 const SMALLEST_SPAN = 2_000;
 
+// The part of the address that names a request of a run, and how it is set.
+const fragmentOf = (run, id) => `#run-${run}-request-${id}`;
+const address = (fragment) => history.replaceState(null, "", location.href.split("#")[0] + fragment);
+
 class Timeline extends TimelinePicture {
   constructor() {
     super();
@@ -11,9 +15,11 @@ class Timeline extends TimelinePicture {
     this.selected = null;
     const isShown = (index) => Number(chosen.has(index));
     const recorded = data.runs.map((_, index) => index).filter((index) => data.runs[index].recording).sort((a, b) => isShown(b) - isShown(a) || a - b);
+    this.recorded = recorded;
     this.selectRun(recorded[0]);
     choice(byId("timeline-runs"), "timeline-runs", recorded.map((index) => data.runs[index].label), 0, (index) => this.selectRun(recorded[index], true));
     this.listen();
+    addEventListener("hashchange", () => this.follow());
     this.say();
     this.redraw = drawn(this.canvas.parentElement, (width) => this.resize(width));
   }
@@ -39,6 +45,36 @@ class Timeline extends TimelinePicture {
     document.querySelector('[data-do="usual"]').hidden = !at("usual");
     byId("timeline-share").textContent = this.shareText();
     byId("timeline-title").textContent = data.runs[run].momentTitle;
+    this.listSlowest();
+  }
+
+  // A link to each of the ten slowest requests. Recordings keep all of them.
+  listSlowest() {
+    const { id, response } = this.recording.requests;
+    const slowest = Array.from(response.keys()).sort((a, b) => response[b] - response[a] || a - b).slice(0, 10);
+    const link = (index) => html("a", { href: fragmentOf(this.run, id[index]), title: `Request ${count(id[index])}` }, duration(response[index]));
+    byId("timeline-slowest").replaceChildren(html("span", {}, "The slowest requests:"), ...slowest.map(link));
+  }
+
+  // Shows the request that the address names.
+  follow() {
+    const named = location.hash.match(/^#run-(\d+)-request-(\d+)$/);
+    if (!named) return;
+    const [run, id] = named.slice(1).map(Number);
+    const place = this.recorded.indexOf(run);
+    if (place < 0) return;
+    if (run !== this.run) {
+      this.selectRun(run, true);
+      pick(byId("timeline-runs"), place);
+    }
+    const index = requestOf(this.recording, id);
+    if (index < 0) {
+      this.readout.textContent = `Request ${count(id)} is not kept on this page.`;
+      return;
+    }
+    this.goTo(index);
+    this.say();
+    byId("request").scrollIntoView({ block: "nearest" });
   }
 
   shareText() {
@@ -181,11 +217,13 @@ class Timeline extends TimelinePicture {
     this.selected = index;
     this.chosenId = this.recording.requests.id[index];
     showRequest(this.run, index);
+    address(fragmentOf(this.run, this.chosenId));
   }
 
   unselect() {
     this.selected = null;
     byId("request").hidden = true;
+    if (location.hash.startsWith("#run-")) address("");
   }
 
   timeAt(x) {

@@ -4,6 +4,10 @@
 //! The paper compares its scheme with the best of three conventional ones, for each load and each figure by itself. Where
 //! a load is more than one of the three can do, and its queue grows for as long as the load lasts, that one cannot be the
 //! best, and the other two are compared with.
+//!
+//! An order without a figure is settled by the seeds. Two statements say more, and their first tolerance, any difference in the claimed
+//! direction, accepted 1.0002 times as much. "The slowest decline" is what a plot shows (Fig. 6a), in which lines that are less
+//! than 1% apart are one. "Slightly" higher is 1% to 25%: a difference that a table shows, and no multiple.
 
 use crate::measure::Quantity::WriteMean;
 use crate::measure::{Measure, Quantity};

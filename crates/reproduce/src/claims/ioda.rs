@@ -8,13 +8,16 @@
 //! host reads and lets the pre-reads of writes wait. Its scripts also switch on something in the emulator that the
 //! published emulator does not know. So the artifact does not show what slows the median of `iod3`.
 //!
-//! Tolerances were set before any run:
+//! What is accepted:
 //!
 //! * an order is settled by the seeds, as everywhere;
-//! * a ratio at p95 may be off by a factor of 1.5. There most reads meet no collection, and what host and emulator add to
-//!   all modes alike, about 100 us of 260, draws ratios towards 1;
-//! * a ratio at p99.9 may be off by a factor of 2. It divides the length of a collection, which is known, by waits behind
-//!   other requests, which depend on bursts that a stand-in has on average only.
+//! * a ratio may have half to one and a half of the published effect, on its logarithm: 4.98 may be 2.2 to 11.1, and 1.18 may be 1.09 to
+//!   1.28. Host and emulator add about 100 us of 260 to all modes alike, and waits behind other requests depend on bursts that
+//!   a stand-in has on average only;
+//! * a ratio within 5% of 1 claims no difference, and 5% either way are accepted.
+//!
+//! The first tolerances, set before any run, were factors: 1.5 at p95 and 2 at p99.9. At p95 they accepted no effect at all for four of
+//! the five modes, so that nothing could miss. They were replaced for that reason, with the results known.
 //!
 //! Leaves out: p99.99, beyond which the artifact has too few reads of some loads, and the four loads of the artifact that
 //! the table does not list.
@@ -153,7 +156,7 @@ mod tests {
         for claim in table::read(super::super::IODA) {
             let shown = |value: f64| claim.claimed.starts_with(&format!("{value:.2}"));
             match &claim.test {
-                Test::Measured(measure, Expected::Between { .. }) => {
+                Test::Measured(measure, Expected::Between { .. } | Expected::Factor { .. }) => {
                     let value = published_by_the_artifact(measure).expect("a ratio of two modes");
                     assert_eq!(claim.claimed, format!("{value:.2}"), "{}", claim.id);
                 }

@@ -9,9 +9,11 @@
 //!   ratio mean array-size 2/base/local 2/base/inclusive: 2.7 ± 0.5 beside 1
 //! ```
 //!
-//! A measure is an [expression]. What is accepted is `VALUE ± TOLERANCE`, `LOW to HIGH` or `VALUE within a factor of FACTOR`, each
-//! with `beside` the value of no effect where there is one; or `above` or `below` a bound. `artifact` is the ratio that the artifact
-//! of IODA has. `impossible: why` stands for a claim that no run answers.
+//! A measure is an [expression]. What is accepted is `VALUE ± TOLERANCE` or `LOW to HIGH`, with `beside` the value of no effect where
+//! there is one; or `above` or `below` a bound. What has no effect at 1 is a factor, which is judged on its logarithm: beside `LOW to
+//! HIGH beside 1` there are `LOW or more`, `VALUE within a factor of FACTOR` and `VALUE ± 50% of its logarithm`, which is half of
+//! the effect to one and a half of it. `artifact` is the ratio that the artifact of IODA has. `impossible: why` stands for a claim
+//! that no run answers.
 //!
 //! [expression]: crate::expression
 
@@ -58,16 +60,28 @@ fn expected(text: &str, measure: &Measure) -> Option<Expected> {
     Some(match words[..] {
         ["above", bound] => Expected::Above(number(bound)?),
         ["below", bound] => Expected::Below(number(bound)?),
-        [low, "to", high] => Expected::Between { low: number(low)?, high: number(high)?, no_effect },
+        [low, "or", "more"] => Expected::Factor { low: number(low)?, high: f64::INFINITY },
+        [low, "to", high] => between(number(low)?, number(high)?, no_effect),
         [value, "±", tolerance] => {
             let (value, tolerance) = (number(value)?, number(tolerance)?);
-            Expected::Between { low: value - tolerance, high: value + tolerance, no_effect }
+            between(value - tolerance, value + tolerance, no_effect)
+        }
+        [value, "±", share, "of", "its", "logarithm"] => {
+            Expected::within_logarithm(number(value)?, number(share.strip_suffix('%')?)? / 100.0)
         }
         [value, "within", "a", "factor", "of", factor] => {
             Expected::within_factor(number(value)?, number(factor)?)
         }
         _ => return None,
     })
+}
+
+/// What no effect makes 1 is a factor.
+fn between(low: f64, high: f64, no_effect: Option<f64>) -> Expected {
+    match no_effect {
+        Some(1.0) => Expected::Factor { low, high },
+        no_effect => Expected::Between { low, high, no_effect },
+    }
 }
 
 #[cfg(test)]
@@ -83,7 +97,7 @@ mod tests {
         assert_eq!((a.id, a.words, a.claimed, a.source), ("a", "Words: more", "2 (two)", "Fig. 8"));
         let Test::Measured(measure, expected) = &a.test else { panic!("{:?}", a.test) };
         assert_eq!(*measure, Measure::Of(Quantity::Mean, "victims", "1/local".to_owned()));
-        assert_eq!(*expected, Expected::about(2.0, 0.5, 1.0));
+        assert_eq!(*expected, Expected::Factor { low: 1.5, high: 2.5 });
         assert!(matches!(b.test, Test::Impossible("no runs")));
     }
 
@@ -92,13 +106,20 @@ mod tests {
         let none = Measure::Average(Vec::new());
         let read = |text: &str| expected(text, &none);
         assert_eq!(read("1 ± 0.25"), Some(Expected::same(1.0, 0.25)));
-        assert_eq!(
-            read("2.5 to 5 beside 1"),
-            Some(Expected::Between { low: 2.5, high: 5.0, no_effect: Some(1.0) })
-        );
+        assert_eq!(read("2.5 to 5 beside 1"), Some(Expected::Factor { low: 2.5, high: 5.0 }));
+        assert_eq!(read("50 ± 8 beside 25"), Some(Expected::about(50.0, 8.0, 25.0)));
+        assert_eq!(read("10 or more"), Some(Expected::Factor { low: 10.0, high: f64::INFINITY }));
+        assert_eq!(read("4 ± 50% of its logarithm"), Some(Expected::within_logarithm(4.0, 0.5)));
         assert_eq!(read("4 within a factor of 2"), Some(Expected::within_factor(4.0, 2.0)));
         assert_eq!(read("above 0"), Some(Expected::Above(0.0)));
-        for wrong in ["about 1", "above", "1 ± x", "artifact within a factor of 2", "1 to 2 beside x"] {
+        for wrong in [
+            "about 1",
+            "above",
+            "1 ± x",
+            "4 ± 0.5 of its logarithm",
+            "artifact within a factor of 2",
+            "1 to 2 beside x",
+        ] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
     }

@@ -20,6 +20,7 @@ pub(super) fn section(name: &str, reader: &Reader<'_>) -> Finding {
         "readings-global" => readings::finding(reader, Paper::GlobalCollection),
         "readings-die" => readings::finding(reader, Paper::InsideTheDie),
         "readings-channels" => readings::finding(reader, Paper::Channels),
+        "readings-gaftl" => readings::finding(reader, Paper::Gaftl),
         _ => panic!("findings: no section {name}"),
     }
 }

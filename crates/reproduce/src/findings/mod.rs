@@ -35,7 +35,7 @@ const PAGES: [&str; 6] = [
     include_str!("channels.md"),
     include_str!("ioda.md"),
     include_str!("gaftl.md"),
-    include_str!("hardware.md"),
+    include_str!("bandwidth.md"),
 ];
 
 /// What is written.

@@ -49,22 +49,24 @@ pub(super) fn finding(reader: &Reader<'_>, paper: Paper) -> Finding {
         Paper::GlobalCollection => ("readings-global", "IEEE TC 2012 and MSST 2011", "A/B"),
         Paper::InsideTheDie => ("readings-die", "HPDC 2018", "C"),
         Paper::Channels => ("readings-channels", "Electronics 2025", "E"),
+        Paper::Gaftl => ("readings-gaftl", "IEEE Access 2019", "D"),
     };
     let columns = columns(reader, paper);
     let (frozen, read) = columns.split_first().expect("the frozen configuration");
     let measured = |column: &&Column| column.claims.iter().any(|one| one.measured.is_some());
     let best = read.iter().filter(measured).max_by_key(|column| column.within().0);
     let conclusions = best.map(|best| {
-        let holds = best.within().0 > frozen.within().0;
-        let text = format!(
-            "The reading `{}` meets most: {} of {} claims are within, and {} under configuration {configuration}. What it \
-             reads was chosen after measuring.",
-            best.name(),
-            best.within().0,
-            best.within().1,
-            frozen.within().0,
-        );
-        (holds, text)
+        let (most, (met, claims)) = (best.within().0, frozen.within());
+        let text = if most > met {
+            format!(
+                "The reading `{}` meets most: {most} of {claims} claims are within, and {met} under configuration {configuration}. \
+                 What it reads was chosen after measuring.",
+                best.name(),
+            )
+        } else {
+            format!("No reading meets more than configuration {configuration}, under which {met} of {claims} claims are within.")
+        };
+        (true, text)
     });
     Finding {
         id,
@@ -72,11 +74,15 @@ pub(super) fn finding(reader: &Reader<'_>, paper: Paper) -> Finding {
         text: "Configuration and verdicts above are frozen. The readings here were added after measuring. Each rests on a sentence \
                or a silence of the paper. Each is held against all claims of the paper, without tuning. The first table says \
                what a reading is, which claims are within under it alone, and which it loses. The second has all figures: ✓ within, \
-               ~ direction only, ✗ not reproduced, · as under the reading it starts from. The third says why claims are missed. \
-               A reading with one seed is judged by its value."
+               ~ direction only, ✗ not reproduced, · as under the reading it starts from. Where there is a third, it says why \
+               claims are missed. A reading with one seed is judged by its value."
             .to_owned(),
         conclusions: conclusions.into_iter().collect(),
-        table: format!("{}\n{}\n{}", summary(&columns), matrix(&columns), missed(&columns)),
+        table: [summary(&columns), matrix(&columns), missed(&columns)]
+            .into_iter()
+            .filter(|table| !table.is_empty())
+            .collect::<Vec<_>>()
+            .join("\n"),
         ..Finding::default()
     }
 }
@@ -144,7 +150,8 @@ fn cell(one: &Assessment) -> String {
     one.measured.as_ref().map_or_else(|| "-".to_owned(), |value| format!("{} {mark}", plain(value, one.unit)))
 }
 
-/// Why claims are missed under the frozen configuration, and under which readings they are met.
+/// Why claims are missed under the frozen configuration, and under which readings they are met; nothing for a paper whose
+/// sections say it.
 fn missed(columns: &[Column]) -> String {
     let mut table = head(&["missed", "what the paper says or leaves out, and what shows it", "within under"])
         .replace("--:|", "---|");
@@ -169,7 +176,7 @@ fn missed(columns: &[Column]) -> String {
         let names: Vec<String> = claims.iter().map(|id| format!("`{id}`")).collect();
         line(&mut table, [names.join(", "), reason.text, met]);
     }
-    table
+    if table.lines().count() > 2 { table } else { String::new() }
 }
 
 /// Whether a claim needs a reason.
@@ -194,6 +201,7 @@ mod tests {
             claimed: "71% (a figure)",
             accepted: String::new(),
             measured: Some(Interval { mean: value, half_width: None, samples: 1 }),
+            factor_ends: None,
             shown: String::new(),
             verdict,
             why: "",
@@ -241,6 +249,12 @@ mod tests {
             "{table}"
         );
         assert!(table.contains("| `channels-rocksdb-read` | 71% | 10.0% ~ | 71.0% ✓ | · |"), "{table}");
+    }
+
+    #[test]
+    fn a_paper_without_reasons_has_no_third_table() {
+        let one = one("gaftl-4kb", 1.0, Verdict::NotReproduced);
+        assert_eq!(missed(&[Column { reading: None, claims: vec![one] }]), "");
     }
 
     /// A claim that is met needs no reason.

@@ -21,6 +21,7 @@ use harmonia_figure::Scale;
 
 use super::write::{MS, Reader, Shape, cell, count, share};
 use super::{Finding, bound, computed, siblings};
+use crate::claims::bandwidth;
 use crate::claims::inside_the_die::{AFFECTED_READS, AFFECTED_WRITES, PLACES_NEEDED, VOLUMES};
 use crate::expression::list;
 use crate::verdict::Verdict;
@@ -230,6 +231,7 @@ fn write(text: &str, reader: &Reader<'_>) -> String {
 /// What stands for braces: a measure with its interval, or
 ///
 /// * `cell`, `count` and `share MEASURE`: as in a table; as a whole number; in percent without its interval;
+/// * `published FIGURE TABLE VARIANT`: what a table of section 3 of IEEE TC 2012 has;
 /// * `claim ID`, `under READING ID` and `claimed ID`: what was measured for a claim, under a reading too; what the paper says;
 /// * what code writes.
 fn shown(asked: &str, reader: &Reader<'_>) -> String {
@@ -244,6 +246,7 @@ fn shown(asked: &str, reader: &Reader<'_>) -> String {
             let (reading, id) = rest.split_once(' ').unwrap_or((rest, ""));
             reader.under(reading, id)
         }
+        "published" => bandwidth::shown(rest),
         "floors" => computed::floors_in_words(reader),
         "volume" => computed::volume(rest),
         "affected-reads" => AFFECTED_READS.to_string(),

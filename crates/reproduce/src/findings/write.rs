@@ -7,7 +7,7 @@ use std::fmt::Write;
 use harmonia_figure::{Chart, Forest, Row, Scale, Series};
 use harmonia_metrics::Interval;
 
-use crate::assessment::{Assessment, shown};
+use crate::assessment::{Assessment, assess, shown};
 use crate::claims::{Test, Unit};
 use crate::expression::{measure, unit};
 use crate::measure::Measure;
@@ -60,11 +60,14 @@ impl<'a> Reader<'a> {
     pub fn under(&self, reading: &str, id: &str) -> String {
         let reading = self.readings.iter().find(|known| known.id == reading);
         let claims = reading.map(|reading| reading.claims()).unwrap_or_default();
-        let measured = claims.iter().find(|claim| claim.id == id).map(|claim| (&claim.test, claim.unit));
-        match measured {
-            Some((Test::Measured(measure, _), unit)) => self
-                .interval(measure)
-                .map_or_else(|| "(not measured)".to_owned(), |value| shown(&value, unit)),
+        let Some(claim) = claims.into_iter().find(|claim| claim.id == id) else {
+            return "(not measured)".to_owned();
+        };
+        if let Test::Measured(measure, _) = &claim.test {
+            self.interval(measure);
+        }
+        match &assess(&[claim], self.results)[..] {
+            [one] if one.measured.is_some() => one.shown.clone(),
             _ => "(not measured)".to_owned(),
         }
     }
@@ -84,8 +87,10 @@ impl<'a> Reader<'a> {
     /// Whether a claim's measurement lies above all that is accepted.
     pub fn beyond(&self, id: &str) -> bool {
         let found = self.assessments.iter().find(|one| one.id == id);
-        found.is_some_and(|one| match (one.expected, one.measured) {
-            (Some(Expected::Between { high, .. }), Some(measured)) => measured.low() > high,
+        found.is_some_and(|one| match (one.expected, one.ends()) {
+            (Some(Expected::Between { high, .. } | Expected::Factor { high, .. }), Some((low, _))) => {
+                low > high
+            }
             _ => false,
         })
     }
@@ -97,7 +102,9 @@ impl<'a> Reader<'a> {
         let unit = chosen.first().map_or(Unit::Percent, |one| one.unit);
         let scale = if unit == Unit::Ns { 1e-6 } else { 1.0 };
         let range = |expected: Option<Expected>| match expected {
-            Some(Expected::Between { low, high, .. }) => (low * scale, high * scale),
+            Some(Expected::Between { low, high, .. } | Expected::Factor { low, high }) => {
+                (low * scale, high * scale)
+            }
             Some(Expected::Above(bound)) => (bound * scale, f64::INFINITY),
             Some(Expected::Below(bound)) => (f64::NEG_INFINITY, bound * scale),
             None => (0.0, 0.0),
@@ -105,13 +112,17 @@ impl<'a> Reader<'a> {
         let row = |one: &&Assessment| Row {
             name: one.id.to_owned(),
             accepted: range(one.expected),
-            measured: one.measured.map(|value| scaled(value, scale)),
+            measured: one
+                .measured
+                .zip(one.ends())
+                .map(|(value, (low, high))| [low * scale, value.mean * scale, high * scale]),
             verdict: one.verdict.text().to_owned(),
         };
         let (x_title, no_effect) = match unit {
             Unit::Percent => ("per cent; 0 is no effect", 0.0),
             Unit::Times | Unit::Plain => ("times; 1 is no effect", 1.0),
             Unit::Ns => ("ms; 0 is no effect", 0.0),
+            Unit::Bandwidth => ("MB/s; 0 is no effect", 0.0),
         };
         let rows = chosen.iter().map(row).collect();
         let forest = Forest { title: title.to_owned(), x_title: x_title.to_owned(), no_effect, rows };
@@ -172,7 +183,7 @@ fn scaled(value: Interval, scale: f64) -> Interval {
 
 /// A measure as a cell of a table.
 pub(super) fn cell(reader: &Reader<'_>, measure: &Measure) -> String {
-    let said = |_| reader.say(measure).replace(" ms", "");
+    let said = |_| reader.say(measure).replace(" ms", "").replace(" MB/s", "");
     reader.interval(measure).map_or_else(|| "-".to_owned(), said)
 }
 

@@ -1,7 +1,7 @@
 //! What could be changed of an array, and what each change costs, in the order in which they are tried.
 //!
-//! Changes that start from the same aged array come first, because they are cheap: who coordinates, and what a die does first. Then
-//! changes of the array that need no purchase, and then purchases.
+//! Changes that start from the same aged array come first, because they are cheap: who coordinates, what a die does first, and which data
+//! shares blocks. Then changes of the array that need no purchase, and then purchases.
 
 use harmonia_array::{Interface, Level};
 use harmonia_scenario::policies::{self, IDEAL, sets_of};
@@ -9,6 +9,9 @@ use harmonia_scenario::{BadInput, Scenario, Template, TraceFile, Variant};
 use harmonia_types::units;
 use harmonia_workload::{Arrival, WorkloadConfig};
 use serde::Serialize;
+
+/// Handles that a drive takes at most, besides the default one; further streams share that one.
+const HANDLES_MOST: usize = 8;
 
 /// What kind of change it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -18,6 +21,8 @@ pub enum Kind {
     Coordination,
     /// What a die does first while it collects.
     Schedule,
+    /// Whether the host's streams have blocks of their own.
+    Streams,
     /// How many bytes lie together on one drive.
     Chunk,
     /// How much of the drives is not used.
@@ -111,6 +116,7 @@ struct Change {
 fn changes(base: &Scenario, written: &Scenario) -> Vec<Change> {
     let mut all = coordination(written);
     all.extend(schedule(base));
+    all.extend(streams(base));
     all.extend(chunk(base));
     all.extend(spare(base));
     all.extend(level(base));
@@ -147,6 +153,24 @@ fn schedule(base: &Scenario) -> Option<Change> {
         needs: Interface::Nothing,
         costs: "firmware that collects page by page".to_owned(),
         sets: vec![format!("ssd.gc.schedule={POLICY}")],
+    })
+}
+
+/// Blocks of their own for the streams of a load that has several. A trace does not say beforehand whether it has.
+fn streams(base: &Scenario) -> Option<Change> {
+    const POLICY: &str = "streams";
+    let WorkloadConfig::Streams(load) = &base.workload else { return None };
+    let count = load.jobs().count();
+    let has_one = count < 2 || base.array.members.first()?.ssd.ftl.placement.policy == POLICY;
+    let handles = count.min(HANDLES_MOST);
+    (!has_one).then(|| Change {
+        kind: Kind::Streams,
+        name: format!("separation of {count} streams"),
+        needs: Interface::Nothing,
+        costs: "drives that take streams (NVMe FDP)".to_owned(),
+        sets: vec![format!(
+            "ssd.ftl.placement={{ policy = \"{POLICY}\", handles = {handles}, isolation = \"persistent\" }}"
+        )],
     })
 }
 

@@ -18,7 +18,7 @@ mod verdict;
 use harmonia_metrics::judgement::NO_COLLECTION;
 pub use harmonia_metrics::judgement::collection::{Figure, Metric, Verdict, is_sure};
 use harmonia_metrics::judgement::collection::{figures, void};
-use harmonia_metrics::{Comparison, DriveLimits, LifetimeReport, Report, Warning};
+use harmonia_metrics::{Comparison, DriveLimits, LifetimeReport, Report, Versus, Warning, versus};
 use harmonia_scenario::Scenario;
 use serde::Serialize;
 
@@ -112,6 +112,8 @@ pub struct Tried {
     pub figures: Vec<Figure>,
     /// Flash bytes per byte that the user wrote.
     pub write_amplification: Option<f64>,
+    /// How these differ from those of the array as it is, over whole collection cycles.
+    pub write_amplification_change: Option<Versus>,
     /// Years until the first drive ends, where something says what drives endure.
     pub years: Option<f64>,
     /// The warning for which its figures say nothing.
@@ -215,6 +217,7 @@ fn of_lever(lever: &Lever, runs: &[Report], base: &[Report], pairs: usize) -> Tr
         costs: lever.costs.clone(),
         figures: figures(runs, base, pairs),
         write_amplification: amplification(&runs[0]),
+        write_amplification_change: versus(runs, base, pairs).write_amplification_whole_cycles,
         years: lives.map(|lives| lives.iter().sum::<f64>() / lives.len().max(1) as f64),
         // Without collection there is nothing to wait for, which is what the change may have been for.
         void: void(runs).filter(|warning| warning.code != NO_COLLECTION).map(|warning| warning.code.clone()),

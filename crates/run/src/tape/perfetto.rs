@@ -225,7 +225,8 @@ fn die_of(
             .text("ended", if collection.ended.is_some() { "yes" } else { "no" });
         let next = collection.victims.iter().skip(1).map(|victim| victim.at).chain([ended]);
         for (victim, next) in collection.victims.iter().zip(next) {
-            let name = format!("plane {} block {}: {} live", victim.plane, victim.block, victim.live);
+            let what = if victim.levels { ", to level wear" } else { "" };
+            let name = format!("plane {} block {}: {} live{what}", victim.plane, victim.block, victim.live);
             let (from, until) = (victim.at.clamp(began, ended), next.clamp(began, ended));
             slice.inner.push(
                 Slice::new(from, until, "victim", name)

@@ -2,7 +2,7 @@
 //!
 //! Whole lives of small drives under uniform writes, until a unit has lost what it may lose.
 
-use harmonia_metrics::{DeviceReport, LifetimeReport, Limit, RateOf, Report};
+use harmonia_metrics::{DeviceReport, LifetimeReport, Limit, RateOf, Replacements, Report};
 use harmonia_run::{RunOptions, run};
 use harmonia_scenario::Scenario;
 
@@ -24,7 +24,11 @@ fn report(sets: &[&str]) -> Report {
 }
 
 fn lifetime(report: &Report) -> LifetimeReport {
-    report.devices[0].lifetime.expect("it has one")
+    lifetime_of(report, 0)
+}
+
+fn lifetime_of(report: &Report, device: usize) -> LifetimeReport {
+    report.devices[device].lifetime.expect("it has one")
 }
 
 const YEAR_S: f64 = 365.0 * 86_400.0;
@@ -124,4 +128,105 @@ fn the_first_drive_and_the_rate_are_said() {
     // 400 pages a second.
     let expected = 400.0 * 4_096.0 * 86_400.0;
     assert!((open.host_bytes_per_day / expected - 1.0).abs() < 0.03, "{open:?}");
+}
+
+/// Five such drives in RAID-5, whose blocks and drives all last alike.
+const FIVE: [&str; 5] = [
+    "array={ devices = 5, level = \"raid5\", stripe_unit = \"4KiB\", coordination.policy = \"local\" }",
+    "ssd.wear.endurance=500",
+    "ssd.wear.spread=0%",
+    "ssd.wear.drive_spread=0%",
+    "workload.arrival.rate=2000",
+];
+
+fn of_five(more: &[&str]) -> Report {
+    report(&[&FIVE[..], more].concat())
+}
+
+fn replacements(report: &Report) -> Replacements<f64> {
+    report.array.replacements.clone().expect("members wear out")
+}
+
+#[test]
+fn members_that_wear_alike_are_replaced_together() {
+    let report = of_five(&["workload.requests=60000"]);
+    let all = replacements(&report);
+    assert_eq!(all.years.len(), 5);
+    assert!(all.years[4] < 1.03 * all.years[0], "{all:?}");
+    // The last of five that end together has new ones beside it.
+    assert!((all.next_oldest - 0.8).abs() < 0.02 && all.unused < 1e-6, "{all:?}");
+    // Without a rebuild nothing is known of what it risks.
+    assert!(all.risk.is_none());
+}
+
+/// The first member is replaced when the first drive is read-only, whatever was drawn and whatever it has behind it.
+#[test]
+fn the_first_replacement_is_the_end_of_the_first_drive() {
+    for seed in ["seed=1", "seed=2"] {
+        let report = of_five(&[seed, "ssd.wear.spread=10%", "ssd.wear.drive_spread=5%", "ssd.wear.used=40%"]);
+        let first = report.array.lifetime.and_then(|life| life.first).expect("it ends");
+        let all = replacements(&report);
+        assert_eq!(first.limit, Limit::ReadOnly);
+        assert!((all.years[0] / first.years - 1.0).abs() < 1e-6, "{seed}: {all:?} {first:?}");
+    }
+}
+
+/// Of single pages a member with the share p of the parity of five is written p + (1 - p) / 4. What that wears is measured: pages of
+/// parity are written more often than others, so that a member with many of them collects cheaper.
+#[test]
+fn members_with_more_parity_are_replaced_sooner() {
+    let shares = "array.parity_shares=[60, 10, 10, 10, 10]";
+    let report = of_five(&[shares, "workload.requests=100000"]);
+    let written = |member: usize| report.devices[member].host_bytes_written as f64;
+    let others = |of: &dyn Fn(usize) -> f64| (1..5).map(of).sum::<f64>() / 4.0;
+    let ratio = written(0) / others(&written);
+    assert!((ratio / (2.8 / 1.3) - 1.0).abs() < 0.03, "{ratio}");
+    let years = |member: usize| lifetime_of(&report, member).new_drive.expect("it wears out");
+    let worn = others(&years) / years(0);
+    assert!(1.3 < worn && worn < ratio, "{worn}");
+    // Each place has its own pace; ageing has taken a few erases of all.
+    let fixed = replacements(&report);
+    let paces = fixed.years[4] / fixed.years[0];
+    assert!((paces / worn - 1.0).abs() < 0.05, "{paces}, wear {worn}");
+    let changing = |how: &str| replacements(&of_five(&[shares, "workload.requests=100000", how]));
+    let by_age = changing("array.lifetime.shares=by-age");
+    let steered = changing("array.lifetime.shares=target-ages");
+    // The first ends as before; then another one has most parity, and ends sooner than it did.
+    assert!((by_age.years[0] / fixed.years[0] - 1.0).abs() < 1e-9 && by_age.years[1] < fixed.years[1]);
+    assert!(steered.next_oldest < by_age.next_oldest, "steered {steered:?}, by age {by_age:?}");
+}
+
+/// A run that rebuilds says how long that takes: a whole member at its rate.
+#[test]
+fn a_rebuild_of_the_run_says_how_long_one_takes() {
+    let report = of_five(&["array.failure=[{ device = 0, at = \"1s\" }]", "array.spares=1"]);
+    let rate =
+        report.array.failures.as_ref().and_then(|failures| failures.rebuild?.work.rate).expect("it rebuilds");
+    let risk = replacements(&report).risk.expect("it is known");
+    let member = 208.0 * 16.0 * 4_096.0;
+    assert!((risk.rebuild_hours * 3_600.0 * rate / member - 1.0).abs() < 1e-9, "{risk:?}");
+    // Four others at a rate, and losses of all parts.
+    let by_failure = 4.0 * 0.0044 * risk.rebuild_hours / 8_760.0;
+    assert!((risk.second_by_failure / by_failure - 1.0).abs() < 1e-6, "{risk:?}");
+    let losses =
+        risk.losses_by_wear + risk.losses_by_failure + risk.losses_by_unreadable + risk.losses_by_both;
+    // 1 - exp(-x) lies between these.
+    assert!(risk.loss <= losses.min(1.0) && risk.loss >= losses - losses * losses / 2.0, "{risk:?}");
+    assert!(risk.loss > 0.0, "{risk:?}");
+}
+
+/// RAID-0 has nothing to rebuild from, and the rules of replacement change nothing of a simulation.
+#[test]
+fn rules_of_replacement_change_nothing_else() {
+    let without = |report: &Report| {
+        let mut without = report.without_engine();
+        without.array.replacements = None;
+        without.scenario = serde_json::Value::Null;
+        without
+    };
+    let [plain, ruled] =
+        [&["seed=1"][..], &["array.lifetime={ replace = \"age\", failure_rate = \"2%\" }"]].map(of_five);
+    assert_eq!(without(&plain), without(&ruled));
+    assert!(replacements(&plain).years[0] > replacements(&ruled).years[0]);
+    assert!(report(&["ssd.wear.endurance=500", "array.devices=2"]).array.replacements.is_none());
 }

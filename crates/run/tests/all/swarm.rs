@@ -28,7 +28,9 @@ use harmonia_array::coordination;
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation, period_of_shares};
 use harmonia_array::{Interface, Level, Reads};
 use harmonia_engine::Rng;
-use harmonia_metrics::{ArrayReport, DeviceReport, DistributionSummary, InsideReport, Report, Years};
+use harmonia_metrics::{
+    ArrayReport, DeviceReport, DistributionSummary, InsideReport, Replacements, Report, Years,
+};
 use harmonia_run::{RunError, RunOptions, run};
 use harmonia_scenario::Scenario;
 use harmonia_scenario::policies::{Needs, needs};
@@ -768,6 +770,28 @@ fn check(seed: u64, generated: &Generated, folder: &std::path::Path) -> Ending {
 }
 
 /// A drive has a lifetime where something says what it endures, and its limits come in their order.
+/// Members are replaced one after the other, and chances are chances.
+fn replacements_add_up(scenario: &Scenario, of: &Replacements<f64>) {
+    assert!(scenario.array.level.redundancy(scenario.array.devices) > 0);
+    assert_eq!(of.years.len(), usize::from(scenario.array.devices), "{of:?}");
+    assert!(
+        of.years.is_sorted() && of.years.iter().all(|years| years.is_finite() && *years >= 0.0),
+        "{of:?}"
+    );
+    assert!(of.per_year.is_finite() && of.per_year >= 0.0, "{of:?}");
+    let Some(risk) = of.risk else { return };
+    let chances = [risk.second_by_wear, risk.second_by_failure, risk.unreadable, risk.loss, of.unused];
+    assert!(chances.iter().all(|chance| (0.0..=1.0).contains(chance)), "{of:?}");
+    let losses =
+        [risk.losses_by_wear, risk.losses_by_failure, risk.losses_by_unreadable, risk.losses_by_both];
+    assert!(losses.iter().all(|losses| losses.is_finite() && *losses >= 0.0), "{of:?}");
+}
+
+/// Pages moved out of victims, to level wear or not.
+fn moved_by(device: &DeviceReport) -> u64 {
+    device.gc_pages_moved + device.leveled_pages_moved
+}
+
 fn life_adds_up(device: &DeviceReport, ssd: &SsdConfig) {
     assert_eq!(device.lifetime.is_some(), ssd.wear.is_some() || ssd.rating.is_some());
     let Some(life) = device.lifetime else { return };
@@ -836,6 +860,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     assert!(host.response_cdf.last().is_none_or(|last| (last.1 - 1.0).abs() < 1e-9), "the CDF ends at 1");
 
     let array = &report.array;
+    array.replacements.iter().for_each(|of| replacements_add_up(scenario, of));
     let copies = array.redundancy.map_or(0, |redundancy| redundancy.copy_pages_written);
     let shares = &array.devices_in_gc_fraction;
     assert_eq!(shares.len(), usize::from(scenario.array.devices) + 1);
@@ -844,16 +869,18 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let bytes = &array.flash_bytes;
     let page = scenario.array.page_size();
     let own = (bytes[IoCause::Log] + bytes[IoCause::Background]) / page;
+    let moved = array.gc_pages_moved + array.leveled_pages_moved;
     assert_eq!(
         array.flash_pages_programmed,
-        array.host_pages_written + copies + array.gc_pages_moved + array.parity_pages_written + own,
+        array.host_pages_written + copies + moved + array.parity_pages_written + own,
         "programs are the sum over causes"
     );
     let all = bytes[IoCause::Host]
         + bytes[None]
         + bytes[IoCause::Parity]
         + bytes[IoCause::Log]
-        + bytes[IoCause::Gc];
+        + bytes[IoCause::Gc]
+        + bytes[IoCause::Leveling];
     assert_eq!(array.flash_bytes_programmed, all, "{bytes:?}");
     assert_eq!(array.flash_pages_programmed * page, all + bytes[IoCause::Background], "{bytes:?}");
     let ratio = array.flash_bytes_programmed as f64 / array.host_bytes_written as f64;
@@ -883,7 +910,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         let pages = u64::from(shape.units() * shape.blocks_per_unit * shape.data_pages);
         // How much parity each of them wrote is not in the report.
         if scenario.array.level.parities() == 0 {
-            let written = device.host_pages_written + device.gc_pages_moved + skipped(&device.inside);
+            let written = device.host_pages_written + moved_by(device) + skipped(&device.inside);
             assert!(
                 written.abs_diff(erased) <= pages,
                 "{written} written and {erased} erased of {pages} pages"
@@ -899,9 +926,7 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         life_adds_up(device, &member.ssd);
         let ideal = member.ssd.gc.schedule.policy == "ideal";
         assert!(!ideal || device.gc_busy_ns == 0, "ideal collection takes no time");
-        for (sum, part) in
-            sums.iter_mut().zip([device.erases, device.gc_pages_moved, device.host_pages_written])
-        {
+        for (sum, part) in sums.iter_mut().zip([device.erases, moved_by(device), device.host_pages_written]) {
             *sum += part;
         }
     }
@@ -911,20 +936,14 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         let shape = other.ssd.resolve().expect("it ran");
         erased_in_all += device.erases * u64::from(shape.data_pages);
         pages_in_all += u64::from(shape.units() * shape.blocks_per_unit * shape.data_pages);
-        for (sum, part) in
-            sums.iter_mut().zip([device.erases, device.gc_pages_moved, device.host_pages_written])
-        {
+        for (sum, part) in sums.iter_mut().zip([device.erases, moved_by(device), device.host_pages_written]) {
             *sum += part;
         }
     }
     let written = array.flash_pages_programmed + skipped(&array.inside);
     assert!(written.abs_diff(erased_in_all) <= pages_in_all, "{written} written and {erased_in_all} erased");
     parity_adds_up(scenario, array, warmup == 0);
-    assert_eq!(
-        sums,
-        [array.erases, array.gc_pages_moved, array.host_pages_written + copies + own],
-        "sums over devices"
-    );
+    assert_eq!(sums, [array.erases, moved, array.host_pages_written + copies + own], "sums over devices");
     // A member that is kept free so that it can collect is waited for even where that takes no time.
     // So it is under floating stripes where something else is in the way, too.
     let waits = array.coordination.counters.get("waits_several").is_some_and(|&waits| waits > 0);

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use harmonia_array::layout::{Copies, Pattern, Rotation};
+use harmonia_array::years::{Replace, Shares};
 use harmonia_array::{
     ArrayConfig, Avoid, Befalls, DegradedWrites, Interface, Level, Reads, Rebuild, SmallWrite, WriteHole,
 };
@@ -11,13 +12,14 @@ use harmonia_types::{Bytes, SimDuration, units};
 use super::held::{Draft, Held, Place, at, by, documented};
 use super::kinds::{
     ANY, Kind, below, choice, count, device_preset, flag, like, long_time, members, number, opened,
-    positive_time, rate, size, table, text, time, whole,
+    positive_time, rate, share, size, table, text, time, whole,
 };
 use super::ssd::MOST_DEPTH;
 use super::{Declared, Form, Key, MOST_REQUESTS, declare};
 use crate::draid::{self, Parts};
 use crate::error::Parsed;
 use crate::failures::SpareState;
+use crate::knowledge::REDUNDANT;
 use crate::read::{Field, Section};
 
 /// Most members of an array, whatever its level.
@@ -66,6 +68,16 @@ const INTERFACES: &[(&str, Interface)] = &[
 
 const EVENTS: &[(&str, Befalls)] =
     &[("failure", Befalls::Failure), ("slow", Befalls::Slow(1.0)), ("replace", Befalls::Replacement)];
+
+const REPLACE: &[(&str, Replace)] = &[
+    ("death", Replace::Death),
+    ("age", Replace::Age),
+    ("in-turn", Replace::InTurn),
+    ("all-at-once", Replace::AllAtOnce),
+];
+
+const SHARES: &[(&str, Shares)] =
+    &[("fixed", Shares::Fixed), ("by-age", Shares::ByAge), ("target-ages", Shares::TargetAges)];
 
 /// How large a log is, and what a bit stands for, follows.
 const WRITE_HOLES: &[(&str, WriteHole)] = &[
@@ -243,6 +255,20 @@ pub(crate) fn says_rebuild(array: &ArrayConfig) -> bool {
     !faults.spares.is_empty() || faults.scrub.is_some() || faults.rebuild != Rebuild::default()
 }
 
+/// Whether anything is said of the years.
+fn says_years(array: &ArrayConfig) -> bool {
+    !array.lifetime.is_usual()
+}
+
+/// Members that are replaced need something to be rebuilt from.
+fn needs_redundancy(array: &ArrayConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if array.level.redundancy(array.devices) > 0 {
+        return Ok(());
+    }
+    let problem = format!("{} keeps data once, so no member is rebuilt", array.level);
+    Err(field.fault_allowing(problem, format!("no `{}`, or {REDUNDANT}", field.name())))
+}
+
 /// Only parity is made one way or the other.
 fn needs_parity(array: &ArrayConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
     if has_parity(array) {
@@ -363,5 +389,18 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     (&*REBUILD_STEP, vec![
         at! { "array.rebuild.delay", faults.rebuild.delay if says_rebuild, long_time(0).quiet().saying("a time such as \"30s\""), "0s",
             "time from a failure until a spare is in its place, besides two messages to it" },
+        at! { "array.lifetime.replace", lifetime.replace if says_years, needs needs_redundancy, choice(REPLACE), "death",
+            "when the years of an array have members replaced: each when it is worn out; each at an age; in turn, so that each \
+             serves until that age; all when the first has that age" },
+        at! { "array.lifetime.replace_at", lifetime.replace_at if says_years, needs needs_redundancy, share(0.01, 1.0), "90%",
+            "that age, as a share of the mean life of a drive" },
+        at! { "array.lifetime.shares", lifetime.shares if says_years, needs needs_redundancy, choice(SHARES), "fixed",
+            "who has which of array.parity_shares over the years: each place its own; the oldest member the largest (Diff-RAID); \
+             or shares chosen at each replacement so that ages come closest to those which then repeat" },
+        at! { "array.lifetime.failure_rate", lifetime.failure_rate if says_years, needs needs_redundancy, share(0.0, 1.0), "0.44%",
+            "failures of a drive a year that have nothing to do with wear; an assumption: 2 million hours between failures, as data \
+             sheets have it" },
+        at! { "array.lifetime.unreadable", lifetime.unreadable if says_years, needs needs_redundancy, number(0.0, 1.0), "1e-16",
+            "probability that a bit cannot be read in a rebuild; an assumption: the most that JESD218 allows enterprise drives" },
     ]),
 ]));

@@ -24,7 +24,7 @@
 //! A write is never refused: it waits for a slot, and not for a die. Reads that ask to fail fast are refused as ever, unless the cache has
 //! their page.
 
-use harmonia_types::{Blame, IoCause, Lpn, Operation, SimDuration, SimTime, WriteCacheCounters};
+use harmonia_types::{Blame, Lpn, Operation, SimDuration, SimTime, WriteCacheCounters};
 
 use super::account::Share;
 use super::owner::OwnerId;
@@ -59,7 +59,7 @@ impl Cache {
             Pacing::Off => None,
             Pacing::Collection => Some(pacer(config, shape)),
         };
-        let copied = ftl.tally().programs[IoCause::Gc as usize];
+        let copied = ftl.tally().moves();
         pages.gate = config.controller.units_per_second.map(|rate| Gate::new(rate, copied));
         Some(Cache {
             pages,
@@ -249,8 +249,8 @@ impl<P: Probe> Device<P> {
     #[cold]
     fn note_copies(&mut self, now: SimTime) {
         let Some(gate) = self.cache.as_mut().and_then(|cache| cache.pages.gate.as_mut()) else { return };
-        let padded = self.counters.padding[IoCause::Gc as usize] / self.rules.page_size.by();
-        gate.note_copies(self.ftl.tally().programs[IoCause::Gc as usize] - padded, now);
+        let padded = self.counters.padding_of_moves() / self.rules.page_size.by();
+        gate.note_copies(self.ftl.tally().moves() - padded, now);
     }
 
     /// The host hears that the cache has a page of it; `slot`: what it waited for while a die collected. Of its waiting it was so long for

@@ -4,7 +4,7 @@
 //! that go step by step.
 
 use harmonia_flash::Copyback;
-use harmonia_types::{IoCause, SimDuration, SimTime};
+use harmonia_types::{SimDuration, SimTime};
 
 use super::waiting::Doing;
 use super::{Device, DeviceFailure};
@@ -110,7 +110,7 @@ impl<P: Probe> Device<P> {
             if erased == Erased::Retired {
                 self.note_retired(unit, now);
             }
-            self.count_padding(IoCause::Gc, collected.padded);
+            self.count_padding(self.ftl.units[unit as usize].moves_for, collected.padded);
             sum.add(&collected);
             if only_one {
                 break;

@@ -2,7 +2,7 @@
 //!
 //! Everything is told before it counts: what is known of a page right before the page is done or refused.
 
-use harmonia_types::{Blame, SimTime};
+use harmonia_types::{Blame, IoCause, SimTime};
 
 use super::Device;
 use super::account::Share;
@@ -28,7 +28,8 @@ impl<P: Probe> Device<P> {
         if let Some(follower) = self.probe.follower() {
             let live = self.ftl.blocks(unit).closed_valid(block).unwrap_or_default();
             let plane = self.ftl.plane_of(unit, block.0);
-            follower.takes(die, VictimTaken { at: now, plane, block: block.0, live });
+            let levels = self.ftl.units[unit as usize].moves_for == IoCause::Leveling;
+            follower.takes(die, VictimTaken { at: now, plane, block: block.0, live, levels });
         }
     }
 

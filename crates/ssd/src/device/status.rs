@@ -1,7 +1,7 @@
 //! What a device tells: the O-SSD status, and counters for the report.
 
+use harmonia_types::SimTime;
 pub use harmonia_types::{DeviceCounters, Estimates};
-use harmonia_types::{IoCause, SimTime};
 
 use super::Device;
 use crate::die::command::NO_OP;
@@ -17,9 +17,9 @@ impl<P: Probe> Device<P> {
             erases: tally.erases,
             gc_victims: tally.victims,
             victim_pages: tally.victims * u64::from(self.rules.shape.data_pages),
-            victim_pages_moved: tally.programs[IoCause::Gc as usize]
+            victim_pages_moved: tally.moves()
                 - self.moved_of_unfinished()
-                - self.counters.padding[IoCause::Gc as usize] / self.rules.page_size.by(),
+                - self.counters.padding_of_moves() / self.rules.page_size.by(),
             gc_busy: self.dies.iter().map(|die| die.gc_busy).sum(),
             gc_plane_busy: self.dies.iter().map(|die| die.gc_plane_busy).sum(),
             write_cache: self.counted_by_cache(),

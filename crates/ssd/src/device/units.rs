@@ -293,8 +293,9 @@ impl<P: Probe> Device<P> {
             victim.moved += count;
         }
         count += self.give_pages_ahead(die, (unit, frontier), room - count, now)?;
-        let padded = self.ftl.pad(unit, frontier, IoCause::Gc);
-        self.count_padding(IoCause::Gc, padded);
+        let cause = self.ftl.units[unit as usize].moves_for;
+        let padded = self.ftl.pad(unit, frontier, cause);
+        self.count_padding(cause, padded);
         let (block, page) = to.unwrap_or_default();
         Ok(Some((self.rules.program_time((BlockId(block), page), now), count as u8)))
     }

@@ -7,7 +7,7 @@
 //!
 //! Levelling has no event of its own: a collection of the unit takes its victim, and needs another one if nothing was won. So it
 //! costs what collecting a block costs, under every schedule, and never runs while the unit has no room for a full block. It stops
-//! as soon as the gap is back at the threshold.
+//! as soon as the gap is back at the threshold. Its moves have a cause of their own, and time spent on them counts as collection.
 //!
 //! The pages go to the most worn free block, because they will stay there. Without that they would go to the block that was freed
 //! just before, which is hardly worn, and would have to be moved again soon. There is no open block for levelling alone: such a block
@@ -31,10 +31,8 @@ pub(crate) struct UnitLeveling {
     /// Blocks erased so far, and of these for levelling.
     erased: u64,
     pub leveled: u64,
-    /// The block that is collected for levelling, and pages that collection had moved before.
-    moving: Option<(BlockId, u64)>,
-    /// Pages moved out of such blocks.
-    pub moved: u64,
+    /// The block that is collected for levelling.
+    moving: Option<BlockId>,
 }
 
 impl UnitLeveling {
@@ -46,11 +44,11 @@ impl UnitLeveling {
             VecDeque::with_capacity((most - least) as usize + 2 * config.threshold as usize + 64);
         counts.resize((most - least) as usize + 1, 0);
         erases.iter().for_each(|&erases| counts[(erases - least) as usize] += 1);
-        UnitLeveling { config: config.clone(), least, counts, erased: 0, leveled: 0, moving: None, moved: 0 }
+        UnitLeveling { config: config.clone(), least, counts, erased: 0, leveled: 0, moving: None }
     }
 
-    /// A block has had so many erases until now, and one more. `moved`: pages that collection has moved so far.
-    pub fn erased(&mut self, block: BlockId, erases: u32, moved: u64) {
+    /// A block has had so many erases until now, and one more.
+    pub fn erased(&mut self, block: BlockId, erases: u32) {
         let place = (erases - self.least) as usize;
         if place + 1 == self.counts.len() {
             self.counts.push_back(0);
@@ -59,9 +57,8 @@ impl UnitLeveling {
         self.counts[place + 1] += 1;
         self.trim();
         self.erased += 1;
-        if let Some((_, before)) = self.moving.take_if(|(moving, _)| *moving == block) {
+        if self.moving.take_if(|moving| *moving == block).is_some() {
             self.leveled += 1;
-            self.moved += moved - before;
         }
     }
 
@@ -89,9 +86,9 @@ impl UnitLeveling {
         (gap > self.config.threshold && has_budget).then(|| self.least + gap - self.config.threshold - 1)
     }
 
-    /// A block is chosen, when collection has moved so many pages.
-    pub fn choose(&mut self, block: BlockId, moved: u64) {
-        self.moving = Some((block, moved));
+    /// A block is chosen.
+    pub fn choose(&mut self, block: BlockId) {
+        self.moving = Some(block);
     }
 }
 
@@ -107,11 +104,11 @@ mod tests {
     fn a_block_is_due_when_the_gap_exceeds_the_threshold_and_not_before() {
         let mut unit = unit(2, 1.0);
         assert_eq!(unit.due(), None, "the gap is 2");
-        unit.erased(BlockId(1), 5, 0);
+        unit.erased(BlockId(1), 5);
         assert_eq!(unit.due(), Some(3), "the gap is 3");
-        unit.choose(BlockId(0), 10);
-        unit.erased(BlockId(0), 3, 14);
-        assert_eq!((unit.leveled, unit.moved, unit.due()), (1, 4, None));
+        unit.choose(BlockId(0));
+        unit.erased(BlockId(0), 3);
+        assert_eq!((unit.leveled, unit.due()), (1, None));
         // The most worn block is not used any more: the gap is that of the others.
         unit.retired(6);
         assert_eq!(unit.counts, [2]);
@@ -121,11 +118,11 @@ mod tests {
     fn no_more_blocks_than_the_budget_has() {
         let mut unit = unit(0, 0.5);
         assert_eq!(unit.due(), Some(4));
-        unit.choose(BlockId(0), 0);
-        unit.erased(BlockId(0), 3, 0);
+        unit.choose(BlockId(0));
+        unit.erased(BlockId(0), 3);
         assert_eq!(unit.due(), None, "1 of 1, and the next would be 2 of 2");
-        unit.erased(BlockId(1), 5, 0);
-        unit.erased(BlockId(1), 6, 0);
+        unit.erased(BlockId(1), 5);
+        unit.erased(BlockId(1), 6);
         assert_eq!(unit.due(), Some(6));
     }
 }

@@ -63,6 +63,7 @@ impl Ftl {
             placed: placing.as_ref().map(|placing| Box::new(placing.unit())),
             wear: None,
             leveling: None,
+            moves_for: IoCause::Gc,
         };
         Ok(Ftl {
             gc_frontier: policy.by_cause().unwrap_or(count.all - 1).into(),
@@ -94,8 +95,11 @@ impl Ftl {
 
     /// Blocks collected to level wear, and pages moved out of them; `None` where it is not levelled.
     pub fn leveled(&self) -> Option<(u64, u64)> {
-        let of_units = self.units.iter().filter_map(|state| state.leveling.as_deref());
-        of_units.map(|of| (of.leveled, of.moved)).reduce(|sum, of| (sum.0 + of.0, sum.1 + of.1))
+        let of_unit = |state: &UnitState| {
+            let moved = state.tally.programs[IoCause::Leveling as usize];
+            state.leveling.as_deref().map(|leveling| (leveling.leveled, moved))
+        };
+        self.units.iter().filter_map(of_unit).reduce(|sum, of| (sum.0 + of.0, sum.1 + of.1))
     }
 
     /// The device's whole numbers.

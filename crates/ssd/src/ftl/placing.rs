@@ -111,7 +111,7 @@ impl UnitMut<'_> {
         }
         if room > 0 {
             self.fill(frontier, sum, probe)?;
-            sum.padded += self.pad(frontier, harmonia_types::IoCause::Gc);
+            sum.padded += self.pad(frontier, self.state.moves_for);
         }
         self.entries[victim.index()] = encode(BlockState::Collecting, 0);
         Ok(())

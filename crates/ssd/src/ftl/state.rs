@@ -44,6 +44,11 @@ impl Tally {
         self.skipped += other.skipped;
     }
 
+    /// Page programs for valid pages of victims.
+    pub fn moves(&self) -> u64 {
+        self.programs[IoCause::Gc as usize] + self.programs[IoCause::Leveling as usize]
+    }
+
     /// Flash data pages programmed, for whatever but metadata.
     pub fn data_programs(&self) -> u64 {
         self.programs.iter().sum::<u64>() - self.programs[IoCause::Metadata as usize]
@@ -88,6 +93,13 @@ pub struct UnitState {
     /// Where wear is levelled; as for `wear`.
     #[serde(skip)]
     pub(crate) leveling: Option<Box<UnitLeveling>>,
+    /// What the pages of the last victim move for: collection, or levelling.
+    #[serde(skip, default = "collection")]
+    pub(crate) moves_for: IoCause,
+}
+
+fn collection() -> IoCause {
+    IoCause::Gc
 }
 
 impl UnitState {

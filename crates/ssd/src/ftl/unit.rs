@@ -222,10 +222,12 @@ impl UnitMut<'_> {
         queued_reads: &dyn QueuedReads,
         now: SimTime,
     ) -> Option<BlockId> {
-        if self.state.leveling.is_some()
-            && let Some(block) = self.choose_to_level()
-        {
-            return Some(block);
+        if self.state.leveling.is_some() {
+            let to_level = self.choose_to_level();
+            self.state.moves_for = if to_level.is_some() { IoCause::Leveling } else { IoCause::Gc };
+            if to_level.is_some() {
+                return to_level;
+            }
         }
         let blocks = BlockTable {
             entries: self.entries,
@@ -257,14 +259,13 @@ impl UnitMut<'_> {
     #[cold]
     fn choose_to_level(&mut self) -> Option<BlockId> {
         let has_room = self.state.has_room_to_collect(self.gc_frontier, self.shape);
-        let moved = self.state.tally.programs[IoCause::Gc as usize];
         let leveling = self.state.leveling.as_mut()?;
         let most = leveling.due().filter(|_| has_room)?;
         let blocks = (0..).map(BlockId).zip(self.entries.iter().zip(self.erases.iter()));
         let full = blocks.filter(|(_, (entry, _))| state_of(**entry) == BlockState::Closed);
         let (block, erases) =
             full.map(|(block, (_, &erases))| (block, erases)).min_by_key(|of| (of.1, of.0))?;
-        (erases <= most).then(|| leveling.choose(block, moved))?;
+        (erases <= most).then(|| leveling.choose(block))?;
         self.open_most_worn();
         Some(block)
     }
@@ -351,7 +352,7 @@ impl UnitMut<'_> {
                 probe.copy(self.page(base | offset), self.page(to + k), self.device_lpn(lpn));
             }
             self.entries[block as usize] += run as u32;
-            self.state.tally.programs[IoCause::Gc as usize] += run as u64;
+            self.state.tally.programs[self.state.moves_for as usize] += run as u64;
             if self.plane(block) != self.plane(victim.0) {
                 sum.between_planes += run as u32;
             }
@@ -360,7 +361,7 @@ impl UnitMut<'_> {
         }
         if packing.packs() {
             self.fill(self.gc_frontier, sum, probe)?;
-            sum.padded += self.pad(self.gc_frontier, IoCause::Gc);
+            sum.padded += self.pad(self.gc_frontier, self.state.moves_for);
         }
         sum.moves += live as u32;
         self.entries[victim.index()] = encode(BlockState::Collecting, 0);
@@ -496,7 +497,7 @@ impl UnitMut<'_> {
         self.reverse[to as usize] = lpn;
         self.entries[(to >> self.shape.page_bits) as usize] += 1;
         self.state.mapped += 1;
-        self.state.tally.programs[IoCause::Gc as usize] += 1;
+        self.state.tally.programs[self.state.moves_for as usize] += 1;
         if self.placing.is_some() {
             self.note_moved(lpn);
         }
@@ -518,8 +519,7 @@ impl UnitMut<'_> {
         }
         probe.erase(self.unit, victim.0);
         if let Some(leveling) = &mut self.state.leveling {
-            let moved = self.state.tally.programs[IoCause::Gc as usize];
-            leveling.erased(victim, self.erases[victim.index()] - 1, moved);
+            leveling.erased(victim, self.erases[victim.index()] - 1);
         }
         if self.state.wear.is_some() && self.wears_out(victim) {
             self.entries[victim.index()] = encode(BlockState::Retired, 0);

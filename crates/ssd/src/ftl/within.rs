@@ -112,7 +112,7 @@ impl Ftl {
         open.page += 1;
         self.entries[first_block + victim.index()] -= 1;
         self.entries[first_block + open.block as usize] += 1;
-        state.tally.programs[IoCause::Gc as usize] += 1;
+        state.tally.programs[state.moves_for as usize] += 1;
         let between_planes = shape.plane_in_unit(open.block) != shape.plane_in_unit(victim.0);
         let place = |ppn| FlashPage { unit, ppn: Ppn(ppn) };
         probe.copy(place(from), place(to), shape.device_lpn(unit, lpn));

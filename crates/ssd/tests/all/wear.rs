@@ -8,8 +8,10 @@ use harmonia_engine::Rng;
 use harmonia_ssd::block::{BlockState, state_of};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::{Amount, AtEnd, FreeList, Frontiers, Ftl, Goal, LevelingConfig, SsdConfig, WearConfig};
-use harmonia_types::{IoCause, Operation, SimTime};
+use harmonia_ssd::{
+    Amount, AtEnd, FreeList, Frontiers, Ftl, Goal, LevelingConfig, SsdConfig, WearConfig, WriteCacheConfig,
+};
+use harmonia_types::{IoCause, Operation, SimDuration, SimTime};
 
 const SEED: u64 = 7;
 
@@ -304,9 +306,13 @@ fn static_levelling_keeps_the_gap_within_the_threshold() {
         let (blocks, pages) = written.ftl.leveled().unwrap();
         assert!(most == 11 || most == 10, "{frontiers:?}: a gap of {most}");
         assert!(written.gap().1 > 30.0, "blocks have been erased often");
-        let moves = written.ftl.tally().programs[IoCause::Gc as usize];
+        let tally = written.ftl.tally();
+        let [collected, leveled] =
+            [IoCause::Gc, IoCause::Leveling].map(|cause| tally.programs[cause as usize]);
         assert!(blocks > 100 && pages > 8 * blocks && pages <= 16 * blocks, "{blocks} blocks, {pages} pages");
-        assert!(pages < moves, "{pages} of {moves} moves");
+        // Each has a cause of its own: a block that is collected for its invalid pages gives fewer than all of them.
+        assert_eq!(pages, leveled);
+        assert!(0 < collected && collected < 16 * (tally.victims - blocks), "{collected} pages collected");
     }
 }
 
@@ -330,8 +336,48 @@ fn a_device_levels_under_every_schedule() {
         assert_eq!(bench.known.len(), 4_000, "{}", entry.name);
         let (blocks, pages) = bench.device.ftl().leveled().unwrap();
         assert!(blocks > 10 && pages > 100, "{}: {blocks} blocks and {pages} pages", entry.name);
+        // Blocks that are left behind are nearly full of live pages, and all of these move under one cause.
+        assert!(
+            pages > 8 * blocks && pages <= 16 * (blocks + 1),
+            "{}: {pages} pages of {blocks}",
+            entry.name
+        );
+        let counters = bench.device.counters();
+        assert_eq!(counters.victim_pages_moved, pages + counters.gc_pages_moved(), "{}", entry.name);
         let erases = bench.device.ftl().erase_counts();
         let gap = erases.iter().max().unwrap() - erases.iter().min().unwrap();
         assert!(gap <= 8, "{}: a gap of {gap}", entry.name);
+    }
+}
+
+/// What the cache of a drive has said to hold, or has in line, is programmed although the drive becomes read-only meanwhile.
+#[test]
+fn what_a_cache_has_taken_is_programmed_after_the_end() {
+    for power_protected in [true, false] {
+        let mut config = unit(40, 14);
+        let (size, ack) = (Some(64 * PAGE), SimDuration(10));
+        config.write_cache = WriteCacheConfig { size, ack, power_protected, ..WriteCacheConfig::default() };
+        let mut bench = Bench::empty(&config);
+        bench.device.wear_out(&WearConfig::of(6), SEED, 0);
+        let (mut rng, mut token, mut at) = (Rng::stream(1, "load"), 0, 0);
+        while bench.device.read_only_since().is_none() {
+            bench.write(at, token, rng.below(26 * 16), 1);
+            (token, at) = (token + 1, at + 6_000);
+            assert!(token < 100_000, "it wears out");
+        }
+        let counted = |bench: &Bench| {
+            let counters = bench.device.counters();
+            let cache = counters.write_cache;
+            (cache.admitted_pages, cache.absorbed_pages, counters.programmed(IoCause::Host))
+        };
+        let (admitted, _, programmed) = counted(&bench);
+        assert!(admitted > programmed + 10, "{} pages are in the cache", admitted - programmed);
+        bench.collected();
+        let (admitted, absorbed, programmed) = counted(&bench);
+        assert_eq!(programmed, admitted, "no page that was acknowledged is lost");
+        let failed = bench.device.life().unwrap().failed_pages;
+        assert!(failed < 2 && admitted + absorbed + failed == u64::from(token), "{failed} failed");
+        bench.write(at + 100_000_000, token, 5, 1);
+        assert_eq!(bench.device.life().unwrap().failed_pages, failed + 1, "later ones fail");
     }
 }

@@ -29,7 +29,8 @@ crate::counters! {
         pub gc_victims: u64 = Sum, "count";
         /// Data pages these hold when full, ageing included.
         pub victim_pages: u64 = Sum, "pages";
-        /// Pages moved out of them; what has been moved of victims that are not erased yet is left out. Ageing included.
+        /// Pages moved out of them, to level wear or not; what has been moved of victims that are not erased yet is left out. Ageing
+        /// included.
         pub victim_pages_moved: u64 = Sum, "pages";
         /// Time dies spent collecting, summed over dies.
         pub gc_busy: SimDuration = Sum, "ns";
@@ -199,6 +200,16 @@ impl DeviceCounters {
     /// Pages programmed for valid ones of victims, those included that its programs left without data. Unit: pages.
     pub fn gc_pages_moved(&self) -> u64 {
         self.programmed(IoCause::Gc)
+    }
+
+    /// The same for blocks that are collected to level wear. Unit: pages.
+    pub fn leveled_pages_moved(&self) -> u64 {
+        self.programmed(IoCause::Leveling)
+    }
+
+    /// Bytes of both that hold no data. Unit: bytes.
+    pub fn padding_of_moves(&self) -> u64 {
+        [IoCause::Gc, IoCause::Leveling].map(|cause| self.padding[cause as usize]).iter().sum()
     }
 
     /// Flash data pages programmed, for whatever but metadata. Unit: pages.

@@ -1,8 +1,9 @@
-//! Histories in which members wear out and become read-only, each at a random moment, and nothing else makes them fail.
+//! Histories in which members wear out and become read-only, each at a random moment, and nothing else makes them fail. Half of
+//! them level wear as well.
 
 use harmonia_array::{ArrayConfig, Befalls};
 use harmonia_engine::Rng;
-use harmonia_ssd::{Amount, SsdConfig, WearConfig};
+use harmonia_ssd::{Amount, LevelingConfig, SsdConfig, WearConfig};
 
 use super::content::Content;
 use super::history::{Counts, Failure, Locks, Options, config_of, run_on};
@@ -33,6 +34,9 @@ fn worn(mut config: ArrayConfig, seed: u64) -> ArrayConfig {
     // Collection needs a block to do without one that wears out.
     let has_none = config.members[0].ssd.gc.hard_threshold == Amount::Blocks(0);
     let more = more + u32::from(has_none);
+    let mut levels = Rng::stream(seed, "contents/leveling");
+    let threshold = draw(&mut levels, 1, 3) as u32;
+    let leveling = levels.chance(0.5).then_some(LevelingConfig { threshold, budget: 1.0 });
     let wears = |ssd: &mut SsdConfig| {
         ssd.wear = Some(wear.clone());
         ssd.geometry.blocks_per_plane += more;
@@ -44,6 +48,11 @@ fn worn(mut config: ArrayConfig, seed: u64) -> ArrayConfig {
             if let Amount::Blocks(blocks) = threshold {
                 *blocks += u32::from(has_none);
             }
+        }
+        // Not every drive can level.
+        ssd.leveling = leveling.clone();
+        if ssd.resolve().is_err() {
+            ssd.leveling = None;
         }
     };
     config.members.iter_mut().for_each(|member| wears(&mut member.ssd));

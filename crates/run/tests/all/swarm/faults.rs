@@ -152,6 +152,8 @@ fn adds_up(scenario: &Scenario, report: &Report) {
     let sum = |of: fn(&harmonia_metrics::DeviceReport) -> u64| report.devices.iter().map(of).sum::<u64>();
     assert_eq!(sum(|device| device.erases), array.erases);
     assert_eq!(sum(|device| device.gc_pages_moved), array.gc_pages_moved);
+    assert_eq!(sum(|device| device.leveled_pages_moved), array.leveled_pages_moved);
+    let moved = array.gc_pages_moved + array.leveled_pages_moved;
     let copies = array.redundancy.map_or(0, |redundancy| redundancy.copy_pages_written);
     let bytes = &array.flash_bytes;
     let page = scenario.array.page_size();
@@ -162,14 +164,15 @@ fn adds_up(scenario: &Scenario, report: &Report) {
     assert!(lacking == 0 || packs && lacking * page <= bytes[None], "{lacking} pages without data");
     assert_eq!(
         array.flash_pages_programmed,
-        array.host_pages_written + copies + own + array.gc_pages_moved + array.parity_pages_written,
+        array.host_pages_written + copies + own + moved + array.parity_pages_written,
         "programs are the sum over causes"
     );
     let all = bytes[IoCause::Host]
         + bytes[None]
         + bytes[IoCause::Parity]
         + bytes[IoCause::Log]
-        + bytes[IoCause::Gc];
+        + bytes[IoCause::Gc]
+        + bytes[IoCause::Leveling];
     assert_eq!(
         (array.flash_bytes_programmed, sum(|device| device.flash_bytes_programmed)),
         (all, all + bytes[IoCause::Background])
