@@ -6,7 +6,8 @@
     python3 tests/advice.py HARMONIA NAME ...   # these
 
 What is true is not written here. Runs of ten times the length and another seed tell it, by plain means and percentiles: no
-interval, no verdict and no lever of `advise` is looked at for it. A case whose long runs do not show what it is named after fails, too.
+interval and no verdict of `advise` is looked at for it. What there is to change is taken from `advise`; what a change brings is not. A case
+whose long runs do not show what it is named after fails, too.
 Then `advise` is asked with five seeds, one at a time. Verdict and lever of its JSON and the words of its page must say it.
 """
 
@@ -184,7 +185,7 @@ def is_among_the_best(array: Array, advice: dict[str, Any]) -> list[str]:
     """No other change for which any drive will do cuts the figure that decides by so much more that it is worth it."""
     figure, found = decisive(array, advice)
     able = any_drive(found, advice)
-    best, lever = max(share for _, share in able.values()), advice["recommendation"]["lever"]
+    best, lever = max((share for _, share in able.values()), default=0.0), advice["recommendation"]["lever"]
     here = able.get(lever, ("", 0.0))[1]
     return unless((here > best - WORTH, f"{lever} cuts {figure} by {here:.1%} in long runs, another change by {best:.1%}"))
 
@@ -192,7 +193,7 @@ def is_among_the_best(array: Array, advice: dict[str, Any]) -> list[str]:
 def cuts_most(array: Array, advice: dict[str, Any], figure: str) -> list[str]:
     """No other change, for whatever drives, cuts a figure by so much more that it is worth it."""
     found, lever = gains(array, advice, figure), advice["recommendation"]["lever"]
-    best, here = max(share for _, share in found.values()), found.get(lever, ("", 0.0))[1]
+    best, here = max((share for _, share in found.values()), default=0.0), found.get(lever, ("", 0.0))[1]
     return unless((here > best - WORTH, f"{lever} cuts {figure} by {here:.1%} in long runs, another change by {best:.1%}"))
 
 
@@ -225,7 +226,7 @@ def only_commands(array: Array, _: dict[str, Any]) -> list[str]:
 def level_is_wrong(array: Array, advice: dict[str, Any]) -> list[str]:
     """Another level with collection has a shorter tail than this one without it, and nothing else cuts the tail as much."""
     able = any_drive(gains(array, advice, "p99"), advice)
-    best, share = max(able.values(), key=lambda told: told[1])
+    best, share = max(able.values(), key=lambda told: told[1], default=("nothing", 0.0))
     without = 1 - array.ideal["p99"] / array.local["p99"]
     return [*costs_nothing(array, advice), *unless((best == "level" and share > max(without, WORTH), f"{able} beside {without:.1%} without collection"))]
 

@@ -33,7 +33,7 @@ use crate::layout::{Held, Layout, Unit};
 
 /// Counts the meanings of ageing: goes up by one whenever the same configuration and seed come to age otherwise, so that
 /// states kept in files are not taken for what would come out now. `tests/all/stored.rs` notices.
-pub const AGEING_VERSION: u32 = 2;
+pub const AGEING_VERSION: u32 = 3;
 
 /// A used array as a value: clone it for every run that should start alike.
 #[derive(Debug, Clone)]

@@ -66,8 +66,8 @@ const SECOND: [(&str, &str, bool); 18] = [
     ("variation-array-slc-four", "variation-array-slc", false),
 ];
 
-/// Claims whose accepted range, or what it is compared with, was replaced with results known, because nothing could miss it or
-/// nothing could meet it. The files of the papers say why; what it was before stands in the changelog.
+/// Claims whose accepted range, or what it is compared with, was replaced with results known. The files of the papers say why;
+/// what it was before stands in the changelog.
 const RANGE_REPLACED: [&str; 19] = [
     "die-utilisation-alike",
     "channels-empty-eager",

@@ -462,8 +462,15 @@ impl Measure {
     /// The geometric mean over the seeds, as an interval without a width, and the ends of the interval of its logarithm, which one
     /// seed has not; `None` where a run is missing.
     pub fn factor(&self, results: &Results) -> Option<(Interval, Option<(f64, f64)>)> {
-        let values = self.by_seed(results).into_values().filter(|value| value.is_finite() && *value > 0.0);
-        let logarithm = Interval::of(&values.map(libm::log).collect::<Vec<f64>>())?;
+        let values: Vec<f64> =
+            self.by_seed(results).into_values().filter(|value| value.is_finite()).collect();
+        if values.iter().any(|&value| value <= 0.0) {
+            // Nothing has no logarithm.
+            let plain = Interval::of(&values)?;
+            let ends = plain.half_width.map(|_| (plain.low(), plain.high()));
+            return Some((Interval { half_width: None, ..plain }, ends));
+        }
+        let logarithm = Interval::of(&values.into_iter().map(libm::log).collect::<Vec<f64>>())?;
         let mean = Interval { mean: libm::exp(logarithm.mean), half_width: None, ..logarithm };
         let ends = logarithm.half_width.map(|_| (libm::exp(logarithm.low()), libm::exp(logarithm.high())));
         Some((mean, ends))

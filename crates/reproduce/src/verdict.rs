@@ -100,9 +100,8 @@ impl Expected {
 
     /// Holds a measurement against it whose interval has these ends.
     pub fn judge_ends(&self, bottom: f64, top: f64) -> Verdict {
-        let between = |low: f64, high: f64, no_effect: Option<f64>| {
-            let on_the_claimed_side =
-                |none: f64| if low + high > 2.0 * none { bottom > none } else { top < none };
+        let between = |low: f64, high: f64, no_effect: Option<(f64, bool)>| {
+            let on_the_claimed_side = |(none, rises)| if rises { bottom > none } else { top < none };
             if bottom >= low && top <= high {
                 Verdict::Within
             } else if no_effect.is_some_and(on_the_claimed_side) {
@@ -112,8 +111,11 @@ impl Expected {
             }
         };
         match *self {
-            Expected::Between { low, high, no_effect } => between(low, high, no_effect),
-            Expected::Factor { low, high } => between(low, high, Some(1.0)),
+            Expected::Between { low, high, no_effect } => {
+                between(low, high, no_effect.map(|none| (none, low + high > 2.0 * none)))
+            }
+            // The middle of a factor is that of its logarithm.
+            Expected::Factor { low, high } => between(low, high, Some((1.0, low * high > 1.0))),
             Expected::Above(bound) if bottom > bound => Verdict::Within,
             Expected::Below(bound) if top < bound => Verdict::Within,
             Expected::Above(_) | Expected::Below(_) => Verdict::NotReproduced,

@@ -109,8 +109,9 @@ impl SsdConfig {
         let wanted = wanted * f64::from(programs) / f64::from(kept);
         let least = if is_joined { JOINED_BLOCKS.min(full.blocks_per_unit) } else { 1 };
         let bytes = full.block_bytes * u64::from(kept) / u64::from(programs);
-        let (blocks, reserved) =
-            self.spared(full, (wanted, bytes), least).ok_or_else(|| format!("leaves {wanted:.1} blocks a unit"))?;
+        let (blocks, reserved) = self
+            .spared(full, (wanted, bytes), least)
+            .ok_or_else(|| format!("leaves {wanted:.1} blocks a unit"))?;
         part.geometry.blocks_per_plane = blocks / full.planes_per_unit;
         part.ftl.reserved_blocks = Amount::Blocks(reserved);
         let of = Blocks { count: blocks, bytes };

@@ -4,7 +4,7 @@
 //! place: section VI-A says that small requests, short gaps and few reads gain most, while Fig. 12 is described as a gain
 //! that grows with the size and Fig. 14 as one that does not depend on the share of reads. No sign is asserted there.
 //!
-//! Tolerances were set before any run, and some replaced for a reason that is no result of ours:
+//! Tolerances were set before any run, and some replaced with results known:
 //!
 //! * "approximately three times" is 2 to 5, "approximately 10 fold" 5 to 20; "four times slower" may be off by a factor of 1.5;
 //! * "effectively constant" and "constant" allow 15% from the lowest to the highest, beyond what queues make of the same requests without

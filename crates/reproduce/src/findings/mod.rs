@@ -22,7 +22,7 @@ mod write;
 use std::fmt::Write;
 
 use crate::assessment::{self, Assessment, assess};
-use crate::claims::claims;
+use crate::claims::{claims, is_range_replaced};
 use crate::experiment::experiments;
 use crate::results::Results;
 use crate::verdict::Verdict;
@@ -120,9 +120,11 @@ fn tally(assessments: &[Assessment]) -> String {
     let (claims, readings): (Vec<_>, Vec<_>) = assessments.iter().partition(|one| one.is_claim());
     let late = |one: &&&Assessment| one.second_reading.is_some_and(|second| second.added_after_measuring);
     format!(
-        "Of {} claims: {}. Second readings of these claims are counted apart: there are {}, {} of them added after measuring: {}.\n",
+        "Of {} claims: {}. The accepted ranges of {} claims were replaced with results known. Second readings of these claims are counted \
+         apart: there are {}, {} of them added after measuring: {}.\n",
         claims.len(),
         verdicts(&claims),
+        claims.iter().filter(|one| is_range_replaced(one.id)).count(),
         readings.len(),
         readings.iter().filter(late).count(),
         verdicts(&readings),

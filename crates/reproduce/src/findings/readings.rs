@@ -72,7 +72,7 @@ pub(super) fn finding(reader: &Reader<'_>, paper: Paper) -> Finding {
         id,
         question: format!("Which reading of {name} explains which figure?"),
         text: "Configuration and verdicts above are frozen. The readings here were added after measuring. Each rests on a sentence \
-               or a silence of the paper. Each is held against all claims of the paper, without tuning. The first table says \
+               or a silence of the paper. Each is held against all claims of the configuration, without tuning. The first table says \
                what a reading is, which claims are within under it alone, and which it loses. The second has all figures: ✓ within, \
                ~ direction only, ✗ not reproduced, · as under the reading it starts from. Where there is a third, it says why \
                claims are missed. A reading with one seed is judged by its value."

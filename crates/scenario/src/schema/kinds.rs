@@ -374,8 +374,7 @@ fn amounts(is_relative: bool) -> Kind<Amount> {
             _ => bytes(distance).map(Amount::BytesAboveHard).ok_or_else(refused),
         }
     };
-    let words =
-        "blocks (5), a share (\"5%\"), bytes of the device (\"8GiB\"), or relative to hard (\"hard\", \"hard+1\", \"hard+4GiB\")";
+    let words = "blocks (5), a share (\"5%\"), bytes of the device (\"8GiB\"), or relative to hard (\"hard\", \"hard+1\", \"hard+4GiB\")";
     Kind::new(Form::Any(forms), words, read, |amount| match amount {
         Amount::Blocks(blocks) => Some(Shown::Whole((*blocks).into())),
         other => Some(other.to_string().into()),
