@@ -1021,10 +1021,8 @@ impl SsdConfig {
         let blocks = blocks as u32;
         let data_pages = packing.slots(g.data_pages_per_block()) * joined;
         let units = dies / u64::from(dies_per_unit) * u64::from(units_per_die);
-        let of = Blocks {
-            count: blocks,
-            bytes: u64::from(data_pages) * u64::from(self.mapping_unit()) * units,
-        };
+        let of =
+            Blocks { count: blocks, bytes: u64::from(data_pages) * u64::from(self.mapping_unit()) * units };
         let hard = self.gc.hard_threshold.blocks(of, 0);
         let soft = self.gc.soft_threshold.blocks(of, hard);
         let stop = self.gc.stop_threshold.blocks(of, hard);

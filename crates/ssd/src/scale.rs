@@ -109,8 +109,9 @@ impl SsdConfig {
         let wanted = wanted * f64::from(programs) / f64::from(kept);
         let least = if is_joined { JOINED_BLOCKS.min(full.blocks_per_unit) } else { 1 };
         let bytes = full.block_bytes * u64::from(kept) / u64::from(programs);
-        let (blocks, reserved) =
-            self.spared(full, (wanted, bytes), least).ok_or_else(|| format!("leaves {wanted:.1} blocks a unit"))?;
+        let (blocks, reserved) = self
+            .spared(full, (wanted, bytes), least)
+            .ok_or_else(|| format!("leaves {wanted:.1} blocks a unit"))?;
         part.geometry.blocks_per_plane = blocks / full.planes_per_unit;
         part.ftl.reserved_blocks = Amount::Blocks(reserved);
         let of = Blocks { count: blocks, bytes };
@@ -143,8 +144,8 @@ impl SsdConfig {
         (begins, (self.gc.stop_threshold.blocks(of, hard) + 1).saturating_sub(begins).max(1))
     }
 
-    /// Blocks of a unit near the wanted number, one of each unit of so many bytes, and how many of them are spare, so that data has the same share of the blocks that
-    /// can hold it.
+    /// Blocks of a unit near the wanted number, and how many of them are spare, so that data has the same share of the blocks that can
+    /// hold it. `bytes`: data that one block of every unit holds.
     fn spared(&self, full: &Shape, (wanted, bytes): (f64, Bytes), least: u32) -> Option<(u32, u32)> {
         let density = density(full);
         let planes = full.planes_per_unit;

@@ -352,7 +352,7 @@ fn amounts(is_relative: bool) -> Kind<Amount> {
             Value::Text(text) => text.trim(),
             _ => return Err(unlike(field, "a number of blocks or a share")),
         };
-        let refused = || field.fault("is not a number of blocks or a share");
+        let refused = || field.fault("is not a number of blocks, a share or a size");
         if let Some(percent) = text.strip_suffix('%') {
             let plain = percent.trim_end().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             let value: f64 = percent.trim_end().parse().map_err(|_| refused())?;
@@ -374,8 +374,7 @@ fn amounts(is_relative: bool) -> Kind<Amount> {
             _ => bytes(distance).map(Amount::BytesAboveHard).ok_or_else(refused),
         }
     };
-    let words =
-        "blocks (5), a share (\"5%\"), bytes of the device (\"8GiB\"), or relative to hard (\"hard\", \"hard+1\", \"hard+4GiB\")";
+    let words = "blocks (5), a share (\"5%\"), bytes of the device (\"8GiB\"), or relative to hard (\"hard\", \"hard+1\", \"hard+4GiB\")";
     Kind::new(Form::Any(forms), words, read, |amount| match amount {
         Amount::Blocks(blocks) => Some(Shown::Whole((*blocks).into())),
         other => Some(other.to_string().into()),

@@ -313,7 +313,8 @@ fn a_device_has_all_its_keys() {
 /// Blocks that are free may be said in bytes of the device, of which every allocation unit has its share.
 #[test]
 fn thresholds_in_bytes() {
-    let gc = "[ssd.gc]\nhard_threshold = \"1GiB\"\nsoft_threshold = \"hard+64MiB\"\nstop_threshold = \"1.5 GB\"";
+    let gc =
+        "[ssd.gc]\nhard_threshold = \"1GiB\"\nsoft_threshold = \"hard+64MiB\"\nstop_threshold = \"1.5 GB\"";
     let scenario = parse(&format!("workload.preset = \"hpc-w\"\n[ssd]\npreset = \"tlc-nvme-1t\"\n{gc}"));
     let ssd = &scenario.array.members[0].ssd;
     assert_eq!(ssd.gc.hard_threshold, Amount::Bytes(1 << 30));
