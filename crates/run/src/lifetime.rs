@@ -151,9 +151,7 @@ fn places(report: &Report, array: &ArrayConfig) -> Option<Places> {
         .map(|member| if left.contains(&member) { Some(None) } else { measured(member).map(Some) })
         .collect::<Option<_>>()?;
     let known = || stays.iter().flatten().map(|(rate, _)| rate);
-    if known().next().is_none() {
-        return None;
-    }
+    known().next()?;
     let mean = known().sum::<f64>() / known().count() as f64;
     let used = |member: &MemberConfig| member.ssd.wear.as_ref().map_or(0.0, |wear| wear.used);
     let (rates, ages): (Vec<f64>, Vec<f64>) = stays
