@@ -24,6 +24,9 @@
 //! Assessing Reliability of RAID" (IEEE Transactions on Computers 2009), for lives that are drawn where no rate says them;
 //! Balakrishnan et al., "Differential RAID" (EuroSys 2010), for shares that follow ages.
 //!
+//! What wears out within a rebuild is counted in at most a thousand histories. So a loss that takes several such members
+//! (`by_wear` with two parities) is not resolved where it is rarer than about 1e-4 a year.
+//!
 //! Leaves out: wear of rebuilding and of moving parity, drives that fail early, failures that hang together, members that
 //! failed by chance and are younger since, and the time from a failure to a new drive.
 
@@ -36,6 +39,10 @@ use crate::lifetimes::{Wear, shares_towards, stationary_ages};
 const GENERATIONS: usize = 4;
 /// A drive lasts at least this share of the mean life, whatever is drawn.
 const SHORTEST: f64 = 0.01;
+/// How often the life of a member that has an age is drawn anew, until it is longer than that.
+const REDRAWS: u64 = 100;
+/// Where shares are chosen by ages, a member that lasts longer than the mean is taken to have something left.
+const OLDEST: f64 = 0.99;
 
 /// The `[array.lifetime]` table.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -56,6 +63,14 @@ impl YearsConfig {
     /// Whether nobody has said anything.
     pub fn is_usual(&self) -> bool {
         *self == YearsConfig::default()
+    }
+
+    /// The age at which a drive is replaced that lasts so long, if it is not its turn before.
+    fn serves_until(&self, life: f64) -> f64 {
+        match self.replace {
+            Replace::Death | Replace::InTurn => life,
+            Replace::Age | Replace::AllAtOnce => life.min(self.replace_at),
+        }
     }
 }
 
@@ -124,11 +139,11 @@ pub struct Replaced {
     pub place: usize,
     /// The first of them was worn out.
     pub is_worn: bool,
-    /// What the first of them had left of its own life, as a share of that.
+    /// What they had left of their own lives on average, as a share of these.
     pub unused: f64,
     /// How old the oldest of all others was, as a share of its own life.
     pub next_oldest: f64,
-    /// How long the others had left whose data hang together with that of the first. Unit: years.
+    /// How long the others have left from then on whose data hang together with that of the first. Unit: years.
     pub left: Vec<f64>,
 }
 
@@ -139,22 +154,36 @@ struct Drive {
     since: f64,
 }
 
+impl Drive {
+    /// Share of its own life that is behind it.
+    fn used(&self) -> f64 {
+        self.age / self.life
+    }
+
+    fn unused(&self) -> f64 {
+        (1.0 - self.used()).max(0.0)
+    }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len() as f64;
+    values.sum::<f64>() / count
+}
+
 impl Places {
     /// The first `count` replacements under these rules. `life` says how long each new drive lasts, as a share of the mean life, and
     /// first of all how long each of the present members does.
     pub fn history(&self, rules: &YearsConfig, count: usize, mut life: impl FnMut() -> f64) -> Vec<Replaced> {
         let mut drives: Vec<Drive> =
             self.ages.iter().map(|&age| Drive { age, life: life(), since: 0.0 }).collect();
-        let mean = self.rates.iter().sum::<f64>() / self.rates.len() as f64;
-        let period = rules.replace_at / mean / self.rates.len() as f64;
+        let period = rules.replace_at / mean(self.rates.iter().copied()) / self.rates.len() as f64;
         let (mut at, mut turns, mut list) = (0.0, 0, Vec::with_capacity(count));
+        let mut rates = self.rates_of(rules.shares, &drives);
         while list.len() < count {
-            let rates = self.rates_of(rules.shares, &drives);
-            let limit = |drive: &Drive| match rules.replace {
-                Replace::Death | Replace::InTurn => drive.life,
-                Replace::Age | Replace::AllAtOnce => drive.life.min(rules.replace_at),
+            let left = |place: usize| {
+                let Drive { age, life, .. } = drives[place];
+                ((rules.serves_until(life) - age) / rates[place]).max(0.0)
             };
-            let left = |place: usize| ((limit(&drives[place]) - drives[place].age) / rates[place]).max(0.0);
             let first = (0..drives.len()).min_by(|&one, &other| left(one).total_cmp(&left(other)));
             let Some(mut first) = first else { break };
             let mut wait = left(first);
@@ -172,27 +201,33 @@ impl Places {
             }
             at += wait;
             drives.iter_mut().zip(&rates).for_each(|(drive, rate)| drive.age += rate * wait);
-            list.push(self.replaced(&drives, &rates, first, at));
-            let is_replaced = |place: usize| place == first || rules.replace == Replace::AllAtOnce;
-            for place in (0..drives.len()).filter(|&place| is_replaced(place)) {
+            let before = drives.clone();
+            let is_all = rules.replace == Replace::AllAtOnce;
+            for place in (0..drives.len()).filter(|&place| is_all || place == first) {
                 drives[place] = Drive { age: 0.0, life: life(), since: at };
             }
+            let next = self.rates_of(rules.shares, &drives);
+            // While one is rebuilt the others wear as they do from now on, or, if they are replaced too, as they did.
+            let end = self.replaced(&before, if is_all { &rates } else { &next }, first, at);
+            let unused = if is_all { mean(before.iter().map(Drive::unused)) } else { end.unused };
+            list.push(Replaced { unused, ..end });
+            rates = next;
         }
         list
     }
 
+    /// The first of these members is replaced, and others wear at these rates.
     fn replaced(&self, drives: &[Drive], rates: &[f64], first: usize, at: f64) -> Replaced {
         let others = || (0..drives.len()).filter(|&place| place != first);
         let is_near = |place: &usize| place / self.together == first / self.together;
         let gone = drives[first];
-        let share = |drive: Drive| drive.age / drive.life;
         Replaced {
             at,
             place: first,
             // Rounding aside.
             is_worn: gone.age >= gone.life * (1.0 - 1e-9),
-            unused: (1.0 - share(gone)).max(0.0),
-            next_oldest: others().map(|place| share(drives[place])).fold(0.0, f64::max),
+            unused: gone.unused(),
+            next_oldest: others().map(|place| drives[place].used()).fold(0.0, f64::max),
             left: others()
                 .filter(is_near)
                 .map(|place| ((drives[place].life - drives[place].age) / rates[place]).max(0.0))
@@ -210,7 +245,7 @@ impl Places {
         let mut by_slot = self.rates.clone();
         by_slot.sort_by(|one, other| other.total_cmp(one));
         if let (Shares::TargetAges, Some(wear)) = (shares, self.wear) {
-            let ages: Vec<f64> = order.iter().map(|&place| drives[place].age.min(1.0)).collect();
+            let ages: Vec<f64> = order.iter().map(|&place| drives[place].age.min(OLDEST)).collect();
             by_slot = wear.rates(&shares_towards(&ages, &stationary_ages(&by_slot), wear));
         }
         let mut rates = vec![0.0; drives.len()];
@@ -225,7 +260,7 @@ impl Places {
         let ends = self.history(rules, self.replacements(rules), || drawn.next().unwrap_or(1.0));
         let of = |place: usize| {
             let is_its = |end: &&Replaced| end.place == place || rules.replace == Replace::AllAtOnce;
-            let own = || (lives[place] - self.ages[place]).max(0.0) / self.rates[place];
+            let own = || (rules.serves_until(lives[place]) - self.ages[place]).max(0.0) / self.rates[place];
             ends.iter().find(is_its).map_or_else(own, |end| end.at)
         };
         let mut years: Vec<f64> = (0..self.ages.len()).map(of).collect();
@@ -241,16 +276,27 @@ impl Places {
     /// Replacements of `GENERATIONS` lives of every place, in a number of histories that falls with the number of members.
     pub fn histories(&self, rules: &YearsConfig, seed: u64) -> Vec<Vec<Replaced>> {
         let members = self.ages.len() as u64;
-        let most = if rules.shares == Shares::TargetAges { 100 } else { 1_000 };
-        let histories = (5_000_000 / (members * members).max(1)).clamp(4, most);
+        // To choose shares takes a hundred times as long.
+        let (effort, most) =
+            if rules.shares == Shares::TargetAges { (50_000, 100) } else { (5_000_000, 1_000) };
+        let histories = (effort / (members * members).max(1)).clamp(4, most);
         let history = |history: u64| {
             let mut drive = 0;
             self.history(rules, self.replacements(rules), || {
                 drive += 1;
-                Rng::at(seed, "years/life", &[history, drive]).normal(1.0, self.spread).max(SHORTEST)
+                self.life(seed, history, drive)
             })
         };
         (0..histories).map(history).collect()
+    }
+
+    /// How long the drive of this number (from 1) lasts in this history. The first are the present members, which live.
+    fn life(&self, seed: u64, history: u64, drive: u64) -> f64 {
+        let draw = |place: &[u64]| Rng::at(seed, "years/life", place).normal(1.0, self.spread);
+        let age = self.ages.get(drive as usize - 1).copied().unwrap_or(0.0);
+        let mut draws = std::iter::once(draw(&[history, drive]))
+            .chain((1..=REDRAWS).map(|again| draw(&[history, drive, again])));
+        draws.find(|&life| life > age).unwrap_or(age).max(SHORTEST)
     }
 }
 
@@ -261,7 +307,9 @@ pub struct Rebuilding {
     pub years: f64,
     /// Members that may be missing without loss.
     pub redundancy: usize,
-    /// Bytes of a member that are read for it, where no redundancy is left: from so many members.
+    /// Units that are read for one of a member that is rebuilt, where no redundancy is left.
+    pub reads: usize,
+    /// What a member holds. Unit: bytes.
     pub member_bytes: f64,
 }
 
@@ -306,18 +354,20 @@ impl Rebuilding {
         let (mut worn, mut disturbed, mut by_wear, mut by_both, mut years) = (0, 0, 0.0, 0.0, 0.0);
         for history in histories {
             years += history.last().map_or(0.0, |last| last.at);
-            let mut lost_until = f64::NEG_INFINITY;
+            // By members whose data hang together.
+            let mut lost_until = vec![f64::NEG_INFINITY; places.ages.len().div_ceil(together)];
             for replaced in history.iter().filter(|replaced| replaced.is_worn) {
+                let lost_until = &mut lost_until[replaced.place / together];
                 let within = replaced.left.iter().filter(|&&left| left <= self.years).count();
                 worn += 1;
                 disturbed += usize::from(within > 0);
                 // Members that follow one another closely are one loss.
-                if replaced.at < lost_until {
+                if replaced.at < *lost_until {
                     continue;
                 }
                 if within >= self.redundancy {
                     by_wear += 1.0;
-                    lost_until = replaced.at + self.years;
+                    *lost_until = replaced.at + self.years;
                 } else {
                     by_both += loss(within) + others * rate * self.years * (loss(within + 1) - loss(within));
                 }
@@ -328,7 +378,7 @@ impl Rebuilding {
         Risks {
             second_by_wear: if worn > 0 { disturbed as f64 / worn as f64 } else { 0.0 },
             second_by_failure: -libm::expm1(-others * rate * self.years),
-            unreadable: self.meets_unreadable(together, rules),
+            unreadable: self.meets_unreadable(rules),
             by_wear: a_year(by_wear),
             by_failure: members * rate * alone,
             by_unreadable: members * rate * (loss(0) - alone),
@@ -344,7 +394,7 @@ impl Rebuilding {
         let more = self.redundancy - worn;
         let lost = self.failing(together, worn, more, rules.failure_rate);
         let one_less = self.failing(together, worn, more - 1, rules.failure_rate);
-        lost + (one_less - lost) * self.meets_unreadable(together, rules)
+        lost + (one_less - lost) * self.meets_unreadable(rules)
     }
 
     /// Probability that at least so many of the others that do not wear out fail by chance.
@@ -369,9 +419,8 @@ impl Rebuilding {
         sum
     }
 
-    fn meets_unreadable(&self, together: usize, rules: &YearsConfig) -> f64 {
-        let read = together.saturating_sub(self.redundancy) as f64 * self.member_bytes;
-        -libm::expm1(-8.0 * read * rules.unreadable)
+    fn meets_unreadable(&self, rules: &YearsConfig) -> f64 {
+        -libm::expm1(-8.0 * self.reads as f64 * self.member_bytes * rules.unreadable)
     }
 }
 
@@ -392,7 +441,7 @@ mod tests {
     }
 
     fn rebuilding(hours: f64, redundancy: usize) -> Rebuilding {
-        Rebuilding { years: hours * HOURS, redundancy, member_bytes: 0.0 }
+        Rebuilding { years: hours * HOURS, redundancy, reads: 5 - redundancy, member_bytes: 0.0 }
     }
 
     fn near(one: f64, other: f64, within: f64) -> bool {
@@ -460,11 +509,33 @@ mod tests {
         let cycle = last.at - ends[198].at;
         assert!(near(cycle * array.rates.iter().sum::<f64>(), 1.0, 1e-3), "{cycle}");
         let least = last.left.iter().copied().fold(f64::INFINITY, f64::min);
-        assert!(near(least, (1.0 - ages[1]) / array.rates[1], 1e-2), "{least}");
+        assert!(near(least, (1.0 - ages[1]) / array.rates[0], 1e-2), "{least}");
         // Steered, the members are there at once.
         let steered = Places { wear: Some(wear), ..array };
         let ends = steered.history(&rules(Replace::Death, Shares::TargetAges), 12, || 1.0);
         assert!(near(ends[11].next_oldest, ages[1], 1e-2), "{} {ages:?}", ends[11].next_oldest);
+        // The oldest has most parity even if it lasts longer than the mean: here all others come to their targets with it.
+        let time = (1.0 - OLDEST) / steered.rates[0];
+        let mut old: Vec<f64> =
+            ages.iter().zip(&steered.rates).map(|(age, rate)| age - rate * time).collect();
+        old[0] = 1.05;
+        let drives: Vec<Drive> = old.iter().map(|&age| Drive { age, life: 1.1, since: 0.0 }).collect();
+        let rates = steered.rates_of(Shares::TargetAges, &drives);
+        assert!(near(rates[0], steered.rates[0], 1e-3), "{rates:?}");
+    }
+
+    /// Of members that live, none ends at once, however old they are.
+    #[test]
+    fn present_members_outlive_their_ages() {
+        let array = Places { ages: vec![0.95; 5], ..places(5, 0.05) };
+        let histories = array.histories(&YearsConfig::default(), 1);
+        assert!(histories.iter().all(|ends| ends[0].at > 0.0), "{:?}", histories[0]);
+        let rules = YearsConfig { failure_rate: 0.0, unreadable: 0.0, ..YearsConfig::default() };
+        let second = rebuilding(6.0, 1).risks(&array, &rules, &histories).second_by_wear;
+        assert!(second < 0.02, "{second}");
+        // One that has outlived all that could be drawn ends now.
+        let beyond = Places { ages: vec![2.0; 2], ..places(2, 0.01) };
+        assert_eq!(beyond.histories(&YearsConfig::default(), 1)[0][1].at, 0.0);
     }
 
     #[test]
@@ -475,6 +546,15 @@ mod tests {
         assert!(early.iter().all(|end| !end.is_worn));
         let together = array.history(&rules(Replace::AllAtOnce, Shares::Fixed), 2, || 1.0);
         assert!(near(together[0].at, 2.7, 1e-12) && near(together[1].at, 5.4, 1e-12), "{together:?}");
+        // Of four, one has 10% of its life left, and the others, which last twice as long, 55%.
+        let mut lives = [2.0, 2.0, 1.0, 2.0].into_iter();
+        let rule = rules(Replace::AllAtOnce, Shares::Fixed);
+        let mixed = array.history(&rule, 1, || lives.next().unwrap_or(1.0));
+        assert!(near(mixed[0].unused, (0.1 + 3.0 * 0.55) / 4.0, 1e-12), "{mixed:?}");
+        // One that is hardly written serves until that age, too.
+        let rare = Places { rates: vec![0.5, 0.5, 1e-6], ..places(3, 0.0) };
+        let years = rare.first_replacements(&rules(Replace::Age, Shares::Fixed), &[1.0; 3]);
+        assert!(near(years[2], 0.9e6, 1.0), "{years:?}");
         // A member every 0.675 years; in the end each serves for 2.7.
         let turns = array.history(&rules(Replace::InTurn, Shares::Fixed), 12, || 1.0);
         let at: Vec<f64> = turns.iter().map(|end| end.at).collect();
@@ -546,5 +626,9 @@ mod tests {
         let exact = 4.0 * 0.02 * (1.0 - libm::exp(-0.02 * 24.0 * HOURS));
         assert!(near(risks.losses() / exact, 1.0, 1e-9), "{risks:?}");
         assert_eq!(array.history(&rules, 1, || 1.0)[0].left.len(), 1);
+        // Two pairs that end at one time are two losses.
+        let rules = YearsConfig { failure_rate: 0.0, ..rules };
+        let risks = rebuilding(24.0, 1).risks(&array, &rules, &array.histories(&rules, 1));
+        assert!(near(risks.by_wear, 2.0 / 3.0, 1e-12), "{risks:?}");
     }
 }

@@ -53,7 +53,7 @@ use warmup::Start;
 
 pub use cache::{AgedCache, CacheUsage};
 pub use kept::{Outcome, Store, VERSION, outcomes};
-pub use lifetime::replacements;
+pub use lifetime::{knows_groups, replacements};
 pub use report::peak_rss_bytes;
 use seeds::Job;
 pub use seeds::{CHEAP_SEEDS, MOST_SEEDS, compare_seeds, compare_while, default_seeds};

@@ -5,8 +5,8 @@ use harmonia_array::lifetimes::Wear;
 use harmonia_array::years::{Places, Rebuilding, Replace};
 use harmonia_array::{ArrayConfig, Level, MemberConfig};
 use harmonia_metrics::{
-    ArrayLifetime, DeviceReport, DriveLimits, Evenness, First, LifetimeReport, RateOf, RebuildRisk,
-    Replacements, Report,
+    ArrayLifetime, DeviceReport, DriveLimits, Evenness, First, Happening, LifetimeReport, RateOf,
+    RebuildRisk, Replacements, Report,
 };
 use harmonia_ssd::{SsdConfig, WearConfig};
 use harmonia_types::units::DAYS_PER_YEAR;
@@ -90,12 +90,16 @@ pub fn replacements(report: &mut Report, array: &ArrayConfig, rebuilt: Option<f6
     report.array.replacements = places(report, array).map(|places| {
         let rules = &array.lifetime;
         let histories = places.histories(rules, array.faults.seed);
-        let risk = rebuilt.filter(|&rate| rate > 0.0 && places.together > 1).map(|rate| {
+        let risk = rebuilt.filter(|&rate| rate > 0.0 && knows_groups(array)).map(|rate| {
             let bytes = array.members.iter().map(capacity).min().unwrap_or_default() as f64;
             let seconds = bytes / rate + array.faults.rebuild.delay.as_ns() as f64 / 1e9;
             let redundancy = usize::from(array.level.redundancy(array.devices));
             let years = seconds / (DAYS_PER_YEAR * 86_400.0);
-            let rebuilding = Rebuilding { years, redundancy, member_bytes: bytes };
+            let reads = match array.level {
+                Level::Draid(groups) => groups.data.into(),
+                _ => places.together - redundancy,
+            };
+            let rebuilding = Rebuilding { years, redundancy, reads, member_bytes: bytes };
             let risks = rebuilding.risks(&places, rules, &histories);
             RebuildRisk {
                 rebuild_hours: seconds / 3_600.0,
@@ -130,22 +134,31 @@ fn of_drive(array: &ArrayConfig, member: u16) -> f64 {
     wear.map_or(1.0, |wear| wear.of_drive(array.faults.seed, member))
 }
 
-/// The members of an array and how they wear, as a run has measured it.
+/// The members of an array and how they wear, as a run has measured it. Those that failed in the run take the mean of the others.
 fn places(report: &Report, array: &ArrayConfig) -> Option<Places> {
     if array.level.redundancy(array.devices) == 0 {
         return None;
     }
-    let members = || report.devices.iter().take(array.members.len());
-    let lives: Vec<&LifetimeReport> =
-        members().map(|device| device.lifetime.as_ref()).collect::<Option<_>>()?;
-    let rates: Vec<f64> = lives
-        .iter()
-        .map(|life| life.new_drive.filter(|&years| years > 0.0).map(|years| 1.0 / years))
-        .collect::<Option<_>>()?;
-    let age = |(member, (life, rate)): (u16, (&&LifetimeReport, &f64))| {
-        life.wears_out_after().map(|years| (of_drive(array, member) - years * rate).max(0.0))
+    // A rate, and an age.
+    let measured = |member: u16| {
+        let life = report.devices.get(usize::from(member))?.lifetime.as_ref()?;
+        let rate = 1.0 / life.new_drive.filter(|&years| years > 0.0)?;
+        let age = of_drive(array, member) - life.wears_out_after()? * rate;
+        Some((rate, age.max(0.0)))
     };
-    let ages = (0..).zip(lives.iter().zip(&rates)).map(age).collect::<Option<_>>()?;
+    let left = left(report);
+    let stays: Vec<Option<(f64, f64)>> = (0..array.devices)
+        .map(|member| if left.contains(&member) { Some(None) } else { measured(member).map(Some) })
+        .collect::<Option<_>>()?;
+    let known = || stays.iter().flatten().map(|(rate, _)| rate);
+    known().next()?;
+    let mean = known().sum::<f64>() / known().count() as f64;
+    let used = |member: &MemberConfig| member.ssd.wear.as_ref().map_or(0.0, |wear| wear.used);
+    let (rates, ages): (Vec<f64>, Vec<f64>) = stays
+        .iter()
+        .zip(&array.members)
+        .map(|(stay, member)| stay.unwrap_or_else(|| (mean, used(member))))
+        .unzip();
     let spread = array.members.iter().filter_map(|member| member.ssd.wear.as_ref());
     let spread = spread.map(|wear| wear.drive_spread).reduce(f64::max);
     Some(Places {
@@ -155,6 +168,18 @@ fn places(report: &Report, array: &ArrayConfig) -> Option<Places> {
         together: together(array),
         rates,
     })
+}
+
+/// Members that failed in the run, or that a spare replaced: what they wrote stops there.
+fn left(report: &Report) -> Vec<u16> {
+    let events = report.array.failures.iter().flat_map(|failures| &failures.events);
+    let ends = events.filter(|event| matches!(event.what, Happening::Failed | Happening::Replaced { .. }));
+    ends.filter_map(|event| event.device).collect()
+}
+
+/// Whether it is known which members' data hang together, without which nobody knows what a rebuild risks.
+pub fn knows_groups(array: &ArrayConfig) -> bool {
+    together(array) > 1
 }
 
 /// Members whose data hang together; 1 where it is not told which.

@@ -2,19 +2,32 @@
 
 use harmonia_array::layout::{MOST_SHARES, Rotation, period_of_shares};
 use harmonia_array::years::Shares;
-use harmonia_array::{ArrayConfig, Level};
+use harmonia_array::{ArrayConfig, Level, MemberConfig};
 
 use crate::error::Parsed;
 use crate::read::Section;
 use crate::schema::array::PARITY_SHARES;
 
-/// Refuses that shares change over the years where all have the same.
+/// Refuses that shares change over the years where all have the same, or where a share wears members differently.
 pub(crate) fn may_move(array: &Section<'_>, config: &ArrayConfig) -> Parsed<()> {
-    if config.lifetime.shares == Shares::Fixed || !config.parity_shares.is_empty() {
+    let endures = |member: &MemberConfig| {
+        let ssd = &member.ssd;
+        (ssd.wear.clone(), ssd.rating, ssd.geometry.clone())
+    };
+    let are_alike = config.members.windows(2).all(|pair| endures(&pair[0]) == endures(&pair[1]));
+    let is_even = config.parity_shares.is_empty();
+    if config.lifetime.shares == Shares::Fixed || (!is_even && are_alike) {
         return Ok(());
     }
     let lifetime = array.child("array.lifetime")?;
     let Some(field) = lifetime.named("shares") else { return Ok(()) };
+    if !is_even {
+        let problem = "members differ in what they endure, so a share of parity does not wear them alike";
+        return Err(field.fault_allowing(
+            problem,
+            "\"fixed\", or members with one ssd.wear, ssd.rating and ssd.geometry",
+        ));
+    }
     let problem = "all members have the same share of parity, so there is nothing to give to the oldest";
     Err(field
         .fault_allowing(problem, "\"fixed\", or array.parity_shares such as [60, 10, 10, 10, 10] (raid5)"))

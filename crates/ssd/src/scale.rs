@@ -144,8 +144,8 @@ impl SsdConfig {
         (begins, (self.gc.stop_threshold.blocks(of, hard) + 1).saturating_sub(begins).max(1))
     }
 
-    /// Blocks of a unit near the wanted number, one of each unit of so many bytes, and how many of them are spare, so that data has the same share of the blocks that
-    /// can hold it.
+    /// Blocks of a unit near the wanted number, and how many of them are spare, so that data has the same share of the blocks that can
+    /// hold it. `bytes`: data that one block of every unit holds.
     fn spared(&self, full: &Shape, (wanted, bytes): (f64, Bytes), least: u32) -> Option<(u32, u32)> {
         let density = density(full);
         let planes = full.planes_per_unit;

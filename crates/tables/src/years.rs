@@ -26,7 +26,7 @@ type ShowRisk = fn(&RebuildRisk<Interval>) -> String;
 const RISKS: [(&str, ShowRisk); 5] = [
     ("rebuild", |risk| hours(risk.rebuild_hours)),
     ("second by wear", |risk| chance(risk.second_by_wear)),
-    ("by chance", |risk| chance(risk.second_by_failure)),
+    ("second by chance", |risk| chance(risk.second_by_failure)),
     ("unreadable", |risk| chance(risk.unreadable)),
     ("loss a year", |risk| chance(risk.loss)),
 ];
@@ -64,15 +64,16 @@ pub fn assumptions(lives: &[VariantLifetime]) -> Vec<String> {
     }
     let mut notes = vec![
         "Members over the years: each wears at the rate that the run measured, and lives of drives differ by ssd.wear.drive_spread \
-         (3%). That spread is an assumption, and chances by wear fall as it grows. Life unused, next oldest: of the drive that is \
+         (3% by default). That spread is an assumption, and chances by wear fall as it grows. Life unused, next oldest: of the drive that is \
          replaced, and of the oldest of the others."
             .to_owned(),
     ];
     if has_risk(lives) {
         notes.push(
-            "Second by wear: the share of worn-out members in whose rebuild another one wears out. By chance and unreadable: another \
-             one fails, or a page cannot be read, at array.lifetime.failure_rate and array.lifetime.unreadable, which are \
-             assumptions. Loss a year: the probability that data is lost."
+            "Second by wear: the share of worn-out members in whose rebuild another one wears out. Second by chance and \
+             unreadable: another one fails, or a page cannot be read, at array.lifetime.failure_rate and array.lifetime.unreadable, \
+             which are assumptions. Loss a year: the probability that data is lost; with two parities, losses by wear alone below \
+             about 1e-4 are not resolved."
                 .to_owned(),
         );
     }
@@ -80,8 +81,9 @@ pub fn assumptions(lives: &[VariantLifetime]) -> Vec<String> {
     let worst = seconds.max_by(|one, other| one.1.mean.total_cmp(&other.1.mean));
     if let Some((life, second)) = worst.filter(|(_, second)| second.mean >= MANY_SECONDS) {
         notes.push(format!(
-            "warning: under {}, another member wears out in {} of the rebuilds after wear. Replace members before \
-             (array.lifetime.replace = \"age\"), or let the oldest have most parity (array.lifetime.shares = \"by-age\").",
+            "warning: under {}, another member wears out in {} of the rebuilds after wear. Replace members earlier \
+             (array.lifetime.replace = \"age\", or a smaller replace_at), or, on RAID-5 with array.parity_shares, let the oldest have \
+             most parity (array.lifetime.shares = \"by-age\").",
             life.label,
             chance(second)
         ));

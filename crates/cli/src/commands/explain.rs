@@ -22,6 +22,12 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::progress::{Bars, Silent};
 
+/// Whether these are one path, however each is written.
+fn is_one_place(one: &Path, other: &Path) -> bool {
+    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    absolute(one) == absolute(other)
+}
+
 /// Carries out the command.
 ///
 /// # Errors
@@ -37,7 +43,7 @@ pub(crate) fn explain(options: &ExplainArguments, no_progress: bool, output: &Ou
     let asked = options.request.map_or(Asked::Slowest(options.slowest), Asked::Request);
     // A long simulation should not end in a complaint about a name.
     if let (Some(one), Some(other)) = (&options.perfetto, &options.page)
-        && one == other
+        && is_one_place(one, other)
     {
         return Err(Failure::BadInput(format!("--page {}: --perfetto names it, too", shown(other))));
     }

@@ -2,15 +2,16 @@
 
 use harmonia_metrics::{Comparison, Interval, LIFETIME_SCHEMA, Report, VariantLifetime, lifetimes};
 use harmonia_run::RunOptions;
-use harmonia_scenario::Variant;
+use harmonia_scenario::{Scenario, Variant};
 use harmonia_tables::{self as tables, numbers};
+use harmonia_types::SimDuration;
 use harmonia_types::units::DAYS_PER_YEAR;
 use harmonia_workload::{Limit, WorkloadConfig};
 use serde::Serialize;
 
 use super::policies::{self, Crossed};
 use super::seeds::seeds_of;
-use super::simulate::{Files, Session, announcement, first_scenario, hints, json};
+use super::simulate::{Files, Session, announcement, first_scenario, hints, json, rerunnable};
 use crate::failure::Failure;
 
 /// A whole life of so many page operations takes about a minute.
@@ -52,7 +53,7 @@ impl Session<'_> {
             self.simulate(variants.len(), seeds, columns.as_ref(), |options| {
                 seeds.compare(&variants, options)
             })?;
-        self.rebuild(&variants, policies, &mut comparison)?;
+        self.rebuild(&variants, &mut comparison)?;
         let mut lives = lifetimes(&comparison);
         if exact {
             self.whole_lives(&variants, &comparison, &mut lives)?;
@@ -82,48 +83,42 @@ impl Session<'_> {
 
     /// Simulates the rebuild of a member under the load of each variant, and what that risks over the years. The run of which all
     /// else is told has no failure.
-    fn rebuild(
-        &self,
-        variants: &[Variant],
-        policies: Option<&[String]>,
-        comparison: &mut Comparison,
-    ) -> Result<(), Failure> {
-        let lacks = |run: &Report| run.array.replacements.as_ref().is_some_and(|of| of.risk.is_none());
-        if !comparison.runs.iter().any(lacks) {
+    fn rebuild(&self, variants: &[Variant], comparison: &mut Comparison) -> Result<(), Failure> {
+        let mut failing = Vec::new();
+        for (variant, runs) in variants.iter().zip(comparison.variants()) {
+            let Some(run) = runs.iter().find(|run| lacks_risk(run)) else { continue };
+            match loses_a_member(variant) {
+                Ok(loser) => failing.push((variant, loser)),
+                Err(why) => self
+                    .output
+                    .notice(&format!("{}: no run says how long a rebuild takes: {why}", tables::label(run))),
+            }
+        }
+        if failing.is_empty() {
             return Ok(());
         }
-        let has_spares = variants.iter().all(|variant| variant.scenario.array.level.distributed_spares() > 0);
-        let mut changes = self.changes.clone();
-        changes.sets.push("array.failure=[{ device = 0, at = \"0s\" }]".to_owned());
-        changes.sets.extend((!has_spares).then(|| "array.spares=1".to_owned()));
-        let crossed = match policies {
-            Some(policies) => policies::crossed(&self.template, &changes, Some(policies)),
-            None => policies::swept(&self.template, &changes),
-        };
-        let failing = match crossed {
-            Ok(crossed) => crossed.variants,
-            Err(Failure::BadInput(why)) => {
-                self.output.notice(&format!("no run says how long a rebuild takes: {why}"));
-                return Ok(());
-            }
-            Err(other) => return Err(other),
-        };
+        let (whole, failing): (Vec<&Variant>, Vec<Variant>) = failing.into_iter().unzip();
         let seeds = seeds_of(comparison);
         let (rebuilt, _) =
             self.simulate(failing.len(), super::seeds::Seeds::Fixed(seeds), None, |options| {
                 let options = RunOptions { observe: &harmonia_run::Unobserved, ..*options };
                 harmonia_run::compare_seeds(&failing, seeds, &options)
             })?;
-        let of_each = variants.iter().flat_map(|variant| std::iter::repeat_n(variant, seeds as usize));
-        for ((run, rebuilt), variant) in comparison.runs.iter_mut().zip(&rebuilt.runs).zip(of_each) {
-            let mut array = variant.scenario.array.clone();
-            array.faults.seed = run.seed;
-            let rate = rebuilt.array.failures.as_ref().and_then(|failures| failures.rebuild?.work.rate);
-            if lacks(run) && rate.is_none() {
-                let text = format!("{}: the run is too short to rebuild anything", tables::label(run));
-                self.output.notice(&text);
+        for (variant, rebuilt) in whole.into_iter().zip(rebuilt.variants()) {
+            for rebuilt in rebuilt {
+                let is_same = |run: &&mut Report| run.label == rebuilt.label && run.seed == rebuilt.seed;
+                let run = comparison.runs.iter_mut().find(is_same).filter(|run| lacks_risk(run));
+                let Some(run) = run else { continue };
+                // With the delay until a spare is there, which the further run has not.
+                let mut array = variant.scenario.array.clone();
+                array.faults.seed = run.seed;
+                let rate = rebuilt.array.failures.as_ref().and_then(|failures| failures.rebuild?.work.rate);
+                if rate.is_none() {
+                    let text = format!("{}: the run is too short to rebuild anything", tables::label(run));
+                    self.output.notice(&text);
+                }
+                harmonia_run::replacements(run, &array, rate);
             }
-            harmonia_run::replacements(run, &array, rate);
         }
         Ok(())
     }
@@ -161,6 +156,27 @@ impl Session<'_> {
         }
         Ok(())
     }
+}
+
+/// Members are replaced, and it is not known what their rebuilds risk.
+fn lacks_risk(run: &Report) -> bool {
+    run.array.replacements.as_ref().is_some_and(|of| of.risk.is_none())
+}
+
+/// The variant with a member that fails at the beginning and is rebuilt at once; or why there is none.
+fn loses_a_member(variant: &Variant) -> Result<Variant, String> {
+    let array = &variant.scenario.array;
+    if !harmonia_run::knows_groups(array) {
+        return Err("its copies are not in pairs".to_owned());
+    }
+    let mut sets = vec!["array.failure=[{ device = 0, at = \"0s\" }]".to_owned()];
+    sets.extend((array.level.distributed_spares() == 0).then(|| "array.spares=1".to_owned()));
+    // A run of seconds would end before a spare is there.
+    sets.extend(
+        (array.faults.rebuild.delay > SimDuration::ZERO).then(|| "array.rebuild.delay=0s".to_owned()),
+    );
+    let scenario = Scenario::parse(&rerunnable(&variant.scenario), &variant.scenario.name, &sets, None);
+    Ok(Variant { scenario: scenario.map_err(|why| why.to_string())?, label: variant.label.clone() })
 }
 
 /// Years until the first drive of a run was read-only.

@@ -331,6 +331,11 @@ fn a_page_has_a_place_for_each_request() {
     refused(&shown, &["--page", "exists; --force replaces it"]);
     let twice = [&shown[..], &["--perfetto", file.to_str().expect("UTF-8"), "--force"]].concat();
     refused(&twice, &["--page", "--perfetto names it, too"]);
+    let name = file.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+    let relative = [&shown[..], &["--perfetto", name, "--force"]].concat();
+    let beside = file.parent().expect("a folder");
+    let (status, _, stderr) = outcome(harmonia(&relative).current_dir(beside));
+    assert!(status == Some(2) && stderr.contains("--perfetto names it, too"), "{stderr}");
     refused(&[&run[..], &["--force"]].concat(), &["--perfetto", "--page"]);
     assert_eq!(fs::read_to_string(&file).expect("there"), page);
     assert_eq!(names_in(folder.path()), ["slowest.html"]);

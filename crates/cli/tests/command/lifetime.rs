@@ -86,6 +86,25 @@ fn what_cannot_be_answered_is_refused_with_what_could() {
     );
     let large = ["lifetime", "tiny", "--set", "ssd.wear.endurance=1000000", "--exact"];
     refused(&large, &["page operations", "smaller ssd.wear.endurance"]);
+    refused(
+        &[
+            "lifetime",
+            "tiny",
+            "--set",
+            "array.level=raid5",
+            "--set",
+            "array.devices=4",
+            "--set",
+            "array.parity_shares=[40, 20, 20, 20]",
+            "--set",
+            "ssd.wear.endurance=3000",
+            "--set",
+            "array.member=[{ index = 1, ssd = { wear = { endurance = 1000 } } }]",
+            "--set",
+            "array.lifetime.shares=by-age",
+        ],
+        &["array.lifetime.shares", "members differ in what they endure", "fixed"],
+    );
     refused(&["lifetime", "tiny", "--set", RATED, "--policies", "locl"], &["did you mean 'local'"]);
 }
 
@@ -143,4 +162,51 @@ fn members_of_an_array_over_the_years() {
     assert!(report["runs"][0]["array"]["replacements"]["risk"]["loss"].is_f64());
     assert!(report["runs"][0]["array"]["failures"]["rebuild"].is_null());
     assert!(read("report.html").contains("Members over the years"));
+}
+
+/// A level without redundancy takes nothing from the others.
+#[test]
+fn each_level_has_its_own_rebuild() {
+    let arguments = [
+        "lifetime",
+        "tiny",
+        "--set",
+        "array.level=raid5,raid0,raid6",
+        "--set",
+        "ssd.wear.endurance=3000",
+        "--json",
+        "-q",
+    ];
+    let (status, json, stderr) = outcome(&mut harmonia(&arguments));
+    assert_eq!(status, Some(0), "{stderr}");
+    let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    let hours =
+        |variant: usize| &answer["variants"][variant]["replacements"]["risk"]["rebuild_hours"]["mean"];
+    assert!(hours(0).is_f64() && hours(1).is_null() && hours(2).is_f64(), "{answer}");
+}
+
+#[test]
+fn the_delay_of_a_spare_is_added_to_its_rebuild() {
+    let hours = |delay: &str| {
+        let delay = format!("array.rebuild.delay={delay}");
+        let arguments = [
+            "lifetime",
+            "tiny",
+            "--set",
+            "array.level=raid5",
+            "--set",
+            "ssd.wear.endurance=3000",
+            "--set",
+            "array.spares=1",
+            "--set",
+            &delay,
+            "--json",
+            "-q",
+        ];
+        let (status, json, stderr) = outcome(&mut harmonia(&arguments));
+        assert_eq!(status, Some(0), "{stderr}");
+        let answer: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+        answer["variants"][0]["replacements"]["risk"]["rebuild_hours"]["mean"].as_f64().expect("it is known")
+    };
+    assert!((hours("30min") - hours("0s") - 0.5).abs() < 1e-9);
 }

@@ -155,10 +155,11 @@ fn keep_up(tried: &[Tried]) -> Recommendation {
     let (first, others) = match (&any[..], &special[..]) {
         ([first, others @ ..], _) => (*first, others),
         ([], [first, ..]) => {
+            // What a change costs may be the drives that it needs.
+            let (needs, is_said) = (condition(first), condition(first) == first.costs);
+            let name = if is_said { first.name.clone() } else { said(first) };
             let text = format!(
-                "The array is too slow for this load. Of all that was tried it keeps up only with {}: {}.",
-                condition(first),
-                said(first)
+                "The array is too slow for this load. Of all that was tried it keeps up only with {needs}: {name}."
             );
             return Recommendation::of(first, text);
         }

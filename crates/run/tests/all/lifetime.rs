@@ -215,6 +215,39 @@ fn a_rebuild_of_the_run_says_how_long_one_takes() {
     assert!(risk.loss > 0.0, "{risk:?}");
 }
 
+/// What a member wrote before it failed says nothing of the rate of its place, and the years stay known.
+#[test]
+fn a_member_that_fails_takes_the_rate_of_the_others() {
+    let whole = replacements(&of_five(&["workload.requests=60000"]));
+    // At the beginning of the window of 30 s, and before it.
+    for at in ["workload.warmup=0", "workload.warmup=10000"] {
+        let failure = "array.failure=[{ device = 0, at = \"1s\" }]";
+        let failed = replacements(&of_five(&["workload.requests=60000", at, failure, "array.spares=1"]));
+        let ratio = failed.years[4] / whole.years[4];
+        assert!((0.7..1.3).contains(&ratio), "{at}: {:?}, whole {:?}", failed.years, whole.years);
+    }
+}
+
+/// A stripe of draid1:4d reads four units for one that is lost, however many members there are.
+#[test]
+fn a_declustered_rebuild_reads_units_of_its_stripe() {
+    let unreadable = |level: &str| {
+        let level = format!("array.level={level}");
+        let failing = "array.failure=[{ device = 0, at = \"1s\" }]";
+        let rare = "array.lifetime.unreadable=1e-12";
+        let mut sets = vec!["array.devices=11", level.as_str(), failing, rare];
+        if !level.contains("draid") {
+            sets.push("array.spares=1");
+        }
+        replacements(&of_five(&sets)).risk.expect("it is known").unreadable
+    };
+    // Members of 208 blocks of 16 pages.
+    let bits = 208.0 * 16.0 * 4_096.0 * 8.0;
+    let near = |found: f64, reads: f64| (found / (reads * bits * 1e-12) - 1.0).abs() < 1e-3;
+    let (all, four) = (unreadable("raid5"), unreadable("draid1:4d:1s"));
+    assert!(near(all, 10.0) && near(four, 4.0), "{all} {four}");
+}
+
 /// RAID-0 has nothing to rebuild from, and the rules of replacement change nothing of a simulation.
 #[test]
 fn rules_of_replacement_change_nothing_else() {

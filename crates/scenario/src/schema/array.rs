@@ -390,8 +390,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         at! { "array.rebuild.delay", faults.rebuild.delay if says_rebuild, long_time(0).quiet().saying("a time such as \"30s\""), "0s",
             "time from a failure until a spare is in its place, besides two messages to it" },
         at! { "array.lifetime.replace", lifetime.replace if says_years, needs needs_redundancy, choice(REPLACE), "death",
-            "when the years of an array have members replaced: each when it is worn out; each at an age; in turn, so that each \
-             serves until that age; all when the first has that age" },
+            "when the years of an array have members replaced: each when it is worn out; each at an age; in turn, so that a \
+             member at the mean rate serves until that age; all when the first has that age" },
         at! { "array.lifetime.replace_at", lifetime.replace_at if says_years, needs needs_redundancy, share(0.01, 1.0), "90%",
             "that age, as a share of the mean life of a drive" },
         at! { "array.lifetime.shares", lifetime.shares if says_years, needs needs_redundancy, choice(SHARES), "fixed",

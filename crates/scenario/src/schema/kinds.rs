@@ -352,7 +352,7 @@ fn amounts(is_relative: bool) -> Kind<Amount> {
             Value::Text(text) => text.trim(),
             _ => return Err(unlike(field, "a number of blocks or a share")),
         };
-        let refused = || field.fault("is not a number of blocks or a share");
+        let refused = || field.fault("is not a number of blocks, a share or a size");
         if let Some(percent) = text.strip_suffix('%') {
             let plain = percent.trim_end().bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             let value: f64 = percent.trim_end().parse().map_err(|_| refused())?;
