@@ -13,7 +13,7 @@
 //! more than one victim an event, wear.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 /// Time. Unit: ns.
 pub type Time = u64;
@@ -184,9 +184,9 @@ pub struct Simulator<'a> {
     reverse: Vec<u32>,
     link_free: Time,
     line: VecDeque<(usize, Time)>,
-    in_line: HashMap<u32, usize>,
+    in_line: BTreeMap<u32, usize>,
     /// The slot that has the latest data of a unit, and whether that waits.
-    cached: HashMap<u32, (u64, bool)>,
+    cached: BTreeMap<u32, (u64, bool)>,
     lists: Vec<VecDeque<(u64, u32)>>,
     away: Vec<usize>,
     slots: usize,
@@ -269,8 +269,8 @@ impl<'a> Simulator<'a> {
             reverse: vec![NONE; places],
             link_free: 0,
             line: VecDeque::new(),
-            in_line: HashMap::new(),
-            cached: HashMap::new(),
+            in_line: BTreeMap::new(),
+            cached: BTreeMap::new(),
             lists: vec![VecDeque::new(); lists],
             away: vec![0; lists],
             slots: 0,
