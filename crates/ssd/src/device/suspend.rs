@@ -15,6 +15,9 @@
 //! to begin, or under way, and gives way to nobody. Whether a program or an erase of garbage collection is suspended, the
 //! schedule says. Programs of background work are not suspended, nor does its reading suspend any.
 //!
+//! A read of a page whose program is suspended waits for it. Not so where a program carries several mapping units: the write cache has
+//! what the host wrote, and the source of a copy is erased only when its copies are programmed. Such a read takes as long as any other.
+//!
 //! Nobody looks at a die all the time. It is looked at when an operation arrives, and at one moment to come (`looks`): when the least
 //! time is over, or when a read that is on its way is ready.
 //!

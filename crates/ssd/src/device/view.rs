@@ -122,21 +122,15 @@ impl QueueView<'_> {
         last.is_none_or(|last| self.ops[last].ready <= now)
     }
 
-    /// Whether an operation waits for a suspended program of its page.
+    /// Whether an operation waits for a suspended program of its page. Where a program carries several units none does: a write cache
+    /// has what the host wrote, and the source of a copy is erased when all of its copies are programmed.
     fn is_held_up(&self, op: &PageOp) -> bool {
         let programs = |paused: &Paused| {
             let mut hosts = paused.parts.iter().filter(|part| part.op != NO_OP);
             paused.moves == Some((op.unit, op.lpn))
-                || self.is_moved_along(paused.moves, op)
                 || hosts.any(|part| self.ops[part.op].is_on(op.unit, op.lpn))
         };
-        self.die.paused.as_deref().is_some_and(programs)
-    }
-
-    /// Whether an operation is on a page in the same program as the page that moves, which is known.
-    fn is_moved_along(&self, moves: Option<(u32, u32)>, op: &PageOp) -> bool {
-        let on = |(unit, lpn)| unit == op.unit && self.ftl.are_programmed_together(unit, [lpn, op.lpn]);
-        self.rules.shape.packing.packs() && moves.is_some_and(on)
+        !self.rules.shape.packing.packs() && self.die.paused.as_deref().is_some_and(programs)
     }
 
     /// Plane and page offset of the data a read asks for.

@@ -68,12 +68,14 @@ impl Die {
             self.parts.clear();
             self.parts.push(Part::of_host(op, true));
         }
+        // What was moved last says nothing of a program of the host.
+        let moves = if self.activity != Activity::Erase && self.has_gc_part() { self.moving } else { None };
         self.paused = Some(Box::new(Paused {
             activity: self.activity,
             command: self.command,
             parts: std::mem::take(&mut self.parts),
             remaining,
-            moves: if self.activity == Activity::Erase { None } else { self.moving },
+            moves,
         }));
         self.activity = Activity::Suspending;
         self.command = Command::default();

@@ -441,13 +441,6 @@ impl Ftl {
         self.unit(unit).pad_part(frontier, cause)
     }
 
-    /// Whether two LPNs of a unit lie in pages that were programmed at once.
-    pub(crate) fn are_programmed_together(&self, unit: u32, lpns: [u32; 2]) -> bool {
-        let slots = self.shape.packing.slots_per_program();
-        let [one, other] = lpns.map(|lpn| self.lookup(unit, lpn).map(|(block, slot)| (block, slot / slots)));
-        one.is_some() && one == other
-    }
-
     /// Whether, one more host write taken, a unit surely has room for the live pages of a victim.
     pub(crate) fn has_room_to_collect(&self, unit: u32) -> bool {
         self.units[unit as usize].has_room_to_collect(self.gc_frontier, &self.shape)
