@@ -1,8 +1,9 @@
 //! Points of several series by two quantities, in panels side by side: what one costs in the other.
 //!
 //! ```text
-//!   y |  o         o          the axis of y is logarithmic and the same in all panels
-//!     |      x  a             points that no other beats in both have their names
+//!   y |  o    o               the axis of y is logarithmic and the same in all panels
+//!     |    x  |               points that no other beats in both have their names
+//!     |    a  b
 //!     +----------------- x
 //! ```
 
@@ -17,7 +18,9 @@ const LEFT: f64 = 66.0;
 const TOP: f64 = 72.0;
 /// Of a name in the legend.
 const NAME_WIDTH: f64 = 7.0;
-/// Of two names that stand side by side, the one below is moved so far down.
+/// Of a letter of a name at a point.
+const SMALL_WIDTH: f64 = 6.2;
+/// Between names that stand below one another.
 const LINE: f64 = 14.0;
 
 /// One point.
@@ -66,7 +69,9 @@ impl Scatter {
         canvas.text(20.0, 28.0, Anchor::Start, "title", &self.title);
         canvas.text_upwards(18.0, TOP + PANEL.1 / 2.0, "soft", &self.y_title);
         let points = || self.panels.iter().flat_map(|panel| &panel.points);
-        let y = Axis::holding(points().map(|point| point.y), Scale::Log);
+        let least = points().map(|point| point.y).fold(f64::INFINITY, f64::min);
+        // With room for names.
+        let y = Axis::holding(points().map(|point| point.y).chain([least / 2.0]), Scale::Log);
         for (index, panel) in self.panels.iter().enumerate() {
             let left = LEFT + PANEL.0 * index as f64;
             let frame = Frame { left, top: TOP, width: PANEL.0 - 24.0, height: PANEL.1 };
@@ -120,15 +125,17 @@ impl Scatter {
             let at = place(point);
             pen(&point.series, index_of(series, &point.series)).mark(canvas, at.0, at.1, &about);
         }
+        // Names stand below all points, that of the point on the right first, each with a line to its point.
+        let lowest = panel.points.iter().map(|point| place(point).1).fold(frame.top, f64::max);
         let mut front: Vec<&Point> = panel.points.iter().filter(|point| panel.is_best(point)).collect();
-        front.sort_by(|one, other| other.y.total_cmp(&one.y));
-        let mut above = f64::NEG_INFINITY;
-        for point in front {
-            let (at, height) = place(point);
-            let is_right = at > frame.left + frame.width / 2.0;
-            let (anchor, beside) = if is_right { (Anchor::End, -9.0) } else { (Anchor::Start, 9.0) };
-            above = (above + LINE).max(height + 4.0);
-            canvas.text(at + beside, above, anchor, "tick", &point.name);
+        front.sort_by(|one, other| other.x.total_cmp(&one.x));
+        for (index, point) in front.into_iter().enumerate() {
+            let at = place(point);
+            let y = lowest + LINE * (index as f64 + 1.5);
+            let half = point.name.chars().count() as f64 * SMALL_WIDTH / 2.0;
+            let middle = at.0.min(frame.right() - half).max(frame.left + half);
+            canvas.rule((at.0, at.1 + 6.0), (at.0, y - 10.0), "grid", "");
+            canvas.text(middle, y, Anchor::Middle, "tick", &point.name);
         }
     }
 }
