@@ -25,7 +25,7 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept predictions redundancy ladder behind relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept predictions redundancy ladder behind years relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
 	judgement judgement-long advice advice-long screens coverage demonstration command fuzz-one
 
@@ -58,6 +58,7 @@ help:
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
 	@echo 'make behind  collection and coordination behind the write caches of six drives of one kind; writes the tables of docs/behind-the-cache.md (TRACE=FILE TIME_SCALE=S adds a trace of yours; a quarter of an hour)'
+	@echo 'make years   what schemes cost in years of drives on RAID-5; writes docs/latency-and-lifetime.md (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; a quarter of an hour of processor time)'
 	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in result 9 of docs/knowing.md (TRACE1, SCALE1 and so on add traces; about forty minutes)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
 	@echo 'make findings  write docs/findings.md and its figures from experiments/results.json.zst'
@@ -373,6 +374,17 @@ behind: prerequisites
 	python3 experiments/behind.py $(TARGET)/release/harmonia $(TARGET)/behind --keep \
 		$(if $(TRACE),'$(TRACE):$(or $(TIME_SCALE),1)') > $(TARGET)/behind/behind.md
 	@cat $(TARGET)/behind/behind.md
+
+# What schemes cost in years, on RAID-5 of a named drive: the tables and the figure of docs/latency-and-lifetime.md. Goes on where it
+# was stopped; delete the folder after changing the simulator. Tables of traces are in target/years/years.md only.
+years: prerequisites
+	cargo build --release --locked -p harmonia-cli
+	@mkdir -p $(TARGET)/years
+	python3 experiments/years.py $(TARGET)/release/harmonia $(TARGET)/years --keep \
+		$(if $(TRACE1),'$(TRACE1):$(or $(SCALE1),1)') $(if $(TRACE2),'$(TRACE2):$(or $(SCALE2),1)') > $(TARGET)/years/years.md
+	cargo run --quiet --locked -p harmonia-figure --example scatter < $(TARGET)/years/points.json > $(TARGET)/years/picture.svg
+	cp $(TARGET)/years/picture.svg docs/latency-and-lifetime.svg
+	@cat $(TARGET)/years/years.md
 
 relocation: prerequisites
 	cargo build --release --locked -p harmonia-cli

@@ -330,15 +330,16 @@ def parts(store, loads):
     return {part: "\n".join(rows) + "\n" for part, rows in made.items() if rows}
 
 
-BEGIN, END = "<!-- made: behind, ", "<!-- end -->\n"
+END = "<!-- end -->\n"
 
 
-def filled(page, made):
-    """The page with all that is made in it made anew."""
-    head, *pieces = page.split(BEGIN)
+def filled(page, made, maker="behind"):
+    """The page with all that this maker makes in it made anew."""
+    begin = f"<!-- made: {maker}, "
+    head, *pieces = page.split(begin)
     for piece in pieces:
         part, rest = piece.split(" -->\n", 1)
-        head += f"{BEGIN}{part} -->\n{made[part]}{END}{rest.split(END, 1)[1]}"
+        head += f"{begin}{part} -->\n{made[part]}{END}{rest.split(END, 1)[1]}"
     return head
 
 

@@ -3,7 +3,8 @@
 //! * [`canvas`]: the elements all pictures are drawn with; [`palette`]: their colours; [`sheet`]: their style sheets;
 //! * [`Chart`]: values of several series over categories, as lines or as dots, with intervals;
 //! * [`Forest`]: claims, each with what was published, what is accepted, and what was measured;
-//! * [`Grid`]: who wins against whom.
+//! * [`Grid`]: who wins against whom;
+//! * [`Scatter`]: what one quantity costs in another.
 //!
 //! Series differ by colour (Okabe and Ito's, which people who see few colours tell apart) and by the shape of their
 //! marks; what is good or bad also differs by a sign. Paper is drawn, so a picture reads on a page of any colour.
@@ -18,6 +19,7 @@ mod forest;
 mod grid;
 pub mod palette;
 mod pen;
+mod scatter;
 pub mod sheet;
 
 pub use axis::Scale;
@@ -25,3 +27,4 @@ pub use canvas::{Anchor, Canvas, Element, Frame};
 pub use chart::{Chart, Series};
 pub use forest::{Forest, Row};
 pub use grid::{Grid, Outcome};
+pub use scatter::{Panel, Point, Scatter};

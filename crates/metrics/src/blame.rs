@@ -29,7 +29,8 @@ harmonia_types::counters! {
         pub transfer: u128 = Sum, "ns";
         /// Waiting of the host's own data for a die or bus that served other host operations.
         pub queue_host: u128 = Sum, "ns" as "host queue";
-        /// Waiting for a die or bus that collected garbage, including operations for parity and reconstruction.
+        /// Waiting for a die or bus that collected garbage, including operations for parity and reconstruction, and collections that
+        /// level wear.
         pub queue_gc: u128 = Sum, "ns" as "GC queue";
         /// Operations on parity, less the waiting that counts as `queue_gc` or `queue_rebuild`; 0 without redundancy.
         pub parity: u128 = Sum, "ns";
@@ -120,7 +121,7 @@ const SHOWN: [Shown; BlameSum::TABLE.len()] = [
     own("the request's own flash reads and programs", "#56b4e9"),
     own("its page transfers inside the device", "#8d949c"),
     other("waiting behind other host operations", "#e3d53a"),
-    other("waiting behind garbage collection", "#e69f00"),
+    other("waiting behind garbage collection, which also levels wear", "#e69f00"),
     other("reading or writing parity, without garbage collection", "#cc79a7"),
     other("reading other members to rebuild data, without garbage collection", "#009e73"),
     own("the host link, or waiting for it", "#c3c8cd"),

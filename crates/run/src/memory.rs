@@ -1,6 +1,6 @@
 //! Does it fit? A simulation that does not is refused with the number that would, instead of dying half-way.
 
-use harmonia_ssd::HugeTable;
+use harmonia_ssd::{HugeTable, Scale, SsdConfig};
 use harmonia_types::units::format_bytes;
 
 use crate::{RunError, bad_input};
@@ -22,6 +22,9 @@ fn fits(scenario: &Scenario, copies: usize, state: u64, available: u64) -> Resul
     }
     let device = state / u64::from(scenario.array.devices).max(1);
     let most = available / device.max(1) / copies.max(1) as u64;
+    let part = smaller(scenario, needed.div_ceil(available.max(1)));
+    let part = part
+        .map_or(String::new(), |divisor| format!(", such as a part of each (ssd.scale = \"1/{divisor}\")"));
     Err(bad_input(
         format!(
             "{} devices need {} of memory ({copies} at once), and {} are free",
@@ -29,8 +32,20 @@ fn fits(scenario: &Scenario, copies: usize, state: u64, available: u64) -> Resul
             rounded(needed),
             rounded(available)
         ),
-        &format!("array.devices of at most {most}, --threads 1, or smaller devices"),
+        &format!("array.devices of at most {most}, --threads 1, or smaller devices{part}"),
     ))
+}
+
+/// The part of each device that takes so many times less memory, where they can be simulated in part and have one scale.
+fn smaller(scenario: &Scenario, times: u64) -> Option<u32> {
+    let members = &scenario.array.members;
+    let scale = &members.first()?.ssd.scale;
+    let divisor = u32::try_from(u64::from(scale.divisor()) * times).ok()?;
+    let works = |member: &harmonia_array::MemberConfig| {
+        member.ssd.scale == *scale
+            && SsdConfig { scale: Scale::one_in(divisor), ..member.ssd.clone() }.scaled().is_ok()
+    };
+    members.iter().all(works).then_some(divisor)
 }
 
 /// Mapping tables and block tables of all members and spares, and of the journal. `table` is what a table of so many entries takes.

@@ -68,8 +68,8 @@ pub fn assumptions(lives: &[VariantLifetime]) -> Vec<String> {
     let has = |of: fn(&VariantLifetime) -> bool| lives.iter().any(of);
     if has(|life| life.write_amplification.is_none() && life.host_bytes_per_day.mean > 0.0) {
         notes.push(
-            "No block was collected in the window, so write amplification and what depends on it are not known. Use a longer \
-             run, or an array that is aged."
+            "At least one drive collected no block in the window, so its write amplification and what depends on it are not \
+             known: years by cycles are those of the others. Use a longer run, or an array that is aged."
                 .to_owned(),
         );
     }

@@ -58,7 +58,7 @@ fn what_would_not_end_well_is_refused() {
     // Hundreds of gigabytes of mapping tables.
     set(
         &["ssd.preset=msr-slc-32g", "ssd.geometry.blocks_per_plane=65536", "array.devices=1024"],
-        &["of memory", "array.devices of at most"],
+        &["of memory", "array.devices of at most", "ssd.scale = \"1/"],
     );
     // An open loop that no array keeps up with.
     set(

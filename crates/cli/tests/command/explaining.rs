@@ -69,6 +69,24 @@ fn a_request_is_told_in_a_few_lines_with_the_answer_first() {
     }
 }
 
+/// Static wear levelling is a collection of blocks that have little to free: a wait for it is one for garbage collection.
+#[test]
+fn a_wait_for_a_block_that_is_collected_to_level_wear_says_so() {
+    let levels = "ssd.leveling={ policy = \"least-worn\", threshold = 2, budget = \"50%\" }";
+    let asked = ["explain", "tiny", "--set", "workload.requests=2000", "--set", levels];
+    let (status, text, stderr) = outcome(&mut harmonia(&asked));
+    assert_eq!(status, Some(0), "{stderr}");
+    assert!(text.contains("live pages, to level wear"), "{text}");
+    let told = explained(&asked);
+    let steps =
+        told["requests"].as_array().expect("a list").iter().flat_map(|request| request["steps"].as_array());
+    let parts: Vec<&Value> = steps.flatten().filter_map(|step| step["parts"].as_array()).flatten().collect();
+    let victims = |part: &Value| part["collection"]["victims"].as_array().cloned().unwrap_or_default();
+    let leveled = |part: &&&Value| victims(part).iter().any(|victim| victim["levels"] == true);
+    let waits: Vec<&&Value> = parts.iter().filter(leveled).collect();
+    assert!(!waits.is_empty() && waits.iter().all(|part| part["cause"] == "queue_gc"), "{waits:?}");
+}
+
 #[test]
 fn a_result_that_is_not_this_run_is_refused_and_says_what_to_do() {
     let folder = tempfile::tempdir().expect("temporary folder");

@@ -1,0 +1,300 @@
+"""What does latency cost in years? Coordinators, schedules and what can be bought, on RAID-5 of six drives, as tables and a figure.
+
+    python3 experiments/years.py HARMONIA FOLDER [TRACE:TIME_SCALE ...]
+
+runs what FOLDER/years.json does not have yet, keeps every finished cell there, and prints all of it as Markdown. `make years`
+calls it, and writes the tables of docs/latency-and-lifetime.md. A cell is one scheme under one load, with three seeds. All runs
+of a seed start from the same aged array and have the same requests, so schemes are compared seed by seed.
+
+Years are those of the average drive, by write amplification over whole collection cycles. A scheme that puts collection off is not
+credited for what it did not collect.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import statistics
+import sys
+
+from behind import ARRAY, SEEDS, T, average, change, compact, filled, is_told, micro, percent
+from ladder import Store, run_all
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "latency-and-lifetime.md"
+RESULTS = ROOT / "experiments" / "years.json"
+PICTURE = ROOT / "docs" / "latency-and-lifetime.svg"
+
+# What blocks endure is an assumption. The rating is that of the drive, as SSD-iq lists it.
+CYCLES = 3000
+RATED = {"drive_writes_a_day": 1, "years": 5}
+# What users write a day: the capacity of the RAID-5 once.
+DAILY = 5 * 960e9
+
+FIXED = [*ARRAY, "array.level=raid5", f"ssd.rating.cycles={CYCLES}"]
+AVOID = "array.reads=avoid"
+NVRAM = "array.nvram=16MiB"
+SOFT = "array.coordination.fire_at=soft"
+PLM = ["array.coordination.non_deterministic=40ms"]
+IODA = ["array.coordination.window=40ms", "array.coordination.buffer=10ms"]
+SPARE = ["precondition.fill=0.9", "workload.address.footprint=0.9"]
+FLOATING = ["array.coordination.stripes=floating"]
+# Another trigger than that of the drive, whose schedule has to let the host go first.
+FOREGROUND = "ssd.gc.trigger=foreground"
+
+# (what is needed of drives or buyers, lever, name, policy, further keys), the cheapest first.
+SCHEMES = [
+    ("nothing", "reading around", "sit-out", "sit-out", []),
+    ("nothing", "reading around", "hedge", "hedge", ["array.coordination.delay=250us"]),
+    ("window", "windows", "plm", "plm", PLM),
+    ("busy", "windows", "ioda", "ioda", IODA),
+    ("command", "reading around", "local + avoid", "local", [AVOID]),
+    ("command", "together", "reactive-inclusive", "reactive-inclusive", [SOFT]),
+    ("command", "together", "reactive-selective", "reactive-selective", [SOFT]),
+    ("command", "together", "proactive-soft-limit", "proactive-soft-limit", []),
+    ("command", "together", "proactive-idle", "proactive-idle", ["array.coordination.idle_threshold=1ms"]),
+    ("command", "in turn", "gcsync + avoid", "gcsync", [AVOID, *IODA]),
+    ("command", "in turn", "gclock + avoid", "gclock", [AVOID]),
+    ("command", "in turn", "serial + avoid", "serial", [AVOID]),
+    ("command", "in turn", "ttflash", "ttflash", []),
+    ("command", "parking", "local + nvram", "local", [NVRAM]),
+    ("command", "parking", "serial + nvram", "serial", [NVRAM]),
+    ("command", "free stripes", "gaftl", "gaftl", ["array.free_stripes=4096"]),
+    ("command", "free stripes", "gaftl, floating", "gaftl", FLOATING),
+    ("drive", "schedule", "slack", "local", ["ssd.gc.schedule=slack"]),
+    ("drive", "schedule", "preemptive, foreground", "local", [FOREGROUND]),
+    ("drive", "schedule", "after-reads", "local", [FOREGROUND, "ssd.gc.schedule=after-reads"]),
+    ("drive", "schedule", "stepwise", "local", [FOREGROUND, "ssd.gc.schedule=stepwise"]),
+    ("drive", "schedule", "blocking", "local", [FOREGROUND, "ssd.gc.schedule=blocking"]),
+    ("bought", "bought", "a tenth left empty", "local", SPARE),
+    ("bought", "bought", "RAID-10", "local", ["array.level=raid10"]),
+    # The room that GAFTL needs, without GAFTL.
+    ("bought", "bought", "room of free stripes", "local", ["array.free_stripes=4096"]),
+    ("bought", "bought", "room of floating stripes", "local", ["array.level=draid1:4d:1s"]),
+]
+BASE = ("", "local", "local", "local", [])
+BOUND = ("", "ideal", "ideal", "ideal", [])
+# (name, the two schemes that it joins, policy, further keys).
+PAIRS = [
+    ("hedge, a tenth left empty", ("hedge", "a tenth left empty"), "hedge", ["array.coordination.delay=250us", *SPARE]),
+    ("ioda, a tenth left empty", ("ioda", "a tenth left empty"), "ioda", [*IODA, *SPARE]),
+    ("gclock + avoid, a tenth left empty", ("gclock + avoid", "a tenth left empty"), "gclock", [AVOID, *SPARE]),
+    ("ioda + nvram", ("ioda", "local + nvram"), "ioda", [*IODA, NVRAM]),
+    ("gclock + avoid + nvram", ("gclock + avoid", "local + nvram"), "gclock", [AVOID, NVRAM]),
+    ("RAID-10, hedge", ("RAID-10", "hedge"), "hedge", ["array.level=raid10", "array.coordination.delay=250us"]),
+    ("RAID-10, a tenth left empty", ("RAID-10", "a tenth left empty"), "local", ["array.level=raid10", *SPARE]),
+]
+JOINED = [("", "pair", name, policy, keys) for name, _, policy, keys in PAIRS]
+# Schedules under which the array does not keep up: tried under one load.
+BEHIND = ("after-reads", "stepwise", "blocking")
+# The figure leaves out schemes with more than so many times the p99.9 of `local`.
+FAR = 3
+# Windows put collection off as long as there is room. These runs begin when most of the room is used up.
+SETTLES = ("plm", "ioda")
+
+
+class Load:
+    """A generated load: name, what it is, keys, requests, how many of them warm up, and how many more where windows settle."""
+
+    def __init__(self, name, title, keys, requests, warmup, settle):
+        self.name, self.title, self.keys = name, title, keys
+        self.requests, self.warmup, self.settle = requests, warmup, settle
+
+    def arguments(self, settles):
+        more = self.settle if settles else 0
+        counted = [f"workload.requests={self.requests + more}", f"workload.warmup={self.warmup + more}"]
+        return ["hpc-w"], [*self.keys, *counted]
+
+
+class Trace(Load):
+    """A trace of somebody's own, replayed again and again."""
+
+    def __init__(self, path, time_scale):
+        name = pathlib.Path(path).stem
+        keys = [f"workload.time_scale={time_scale:.6g}", "workload.repeat=1000"]
+        super().__init__(name, f"the trace {name}", keys, 240000, 120000, 120000)
+        self.path = path
+
+    def arguments(self, settles):
+        scenario, keys = super().arguments(settles)
+        return [*scenario, "--trace", self.path], keys
+
+
+HALF = "workload.read_fraction=0.5"
+SMALL = "workload.size.mean=4KiB"
+# Half of what the array serves of uniform requests of 4 KiB (docs/behind-the-cache.md).
+RATE = "workload.arrival.rate=155000"
+ON_OFF = 'workload.arrival={ process = "on-off", rate = 25000, burst_rate = 100000, burst_length = 1000 }'
+READS = ["workload.read_fraction=0.8", "workload.arrival.rate=250000"]
+LOADS = [
+    Load("uniform", "4 KiB, uniform", [SMALL, HALF, RATE], 120000, 60000, 120000),
+    Load("reads", "4 KiB, 80% reads", [SMALL, *READS], 200000, 100000, 200000),
+    Load("pauses", "16 KiB, bursts", ["workload.size.mean=16KiB", HALF, ON_OFF], 80000, 40000, 40000),
+]
+
+
+def figures(run):
+    """Percentiles, the years by cycles and by the rating, and what was collected of what had to be."""
+    array, response = run["array"], run["host"]["response_ns"]
+    drives = [drive["lifetime"] for drive in run["devices"]]
+    # Years at the rate of the run become those at `DAILY`.
+    slower = array["lifetime"]["host_bytes_per_day"] / DAILY
+    rated = RATED["years"] * RATED["drive_writes_a_day"] / max(drive["drive_writes_per_day"] for drive in drives)
+    # Bytes that the flash of a drive takes, of which those that collected know. All drives of these arrays wear alike.
+    taken = [drive["years"]["cycles"] * drive["flash_bytes_per_day"] for drive in drives if drive["years"]["cycles"]]
+    amplification = array["write_amplification_whole_cycles"]
+    known = taken and amplification
+    return {
+        **{kind: [response[kind][level] for level in ("p50", "p99", "p999")] for kind in ("read", "write")},
+        "years": [round(statistics.fmean(taken) * len(drives) / DAILY / amplification, 4) if known else None],
+        "rated": [round(rated * slower, 4)],
+        "collected": round(array["write_amplification"] / amplification, 3) if known else 0.0,
+    }
+
+
+class Measuring:
+    """Fills the store, as many cells at once as there are processors."""
+
+    def __init__(self, harmonia, store):
+        self.harmonia, self.store = harmonia, store
+
+    def cell(self, load, scheme):
+        _, _, name, policy, keys = scheme
+        scenario, own = load.arguments(policy in SETTLES)
+        # The last of two values of a key counts.
+        chosen = {key.split("=", 1)[0]: key for key in [*FIXED, *own, *keys]}
+        done = run_all(self.harmonia, [*scenario, "--quiet", "--threads", "1"], list(chosen.values()), policy, SEEDS)
+        return key(load, name), done and [figures(run) for run in done]
+
+    def all(self, loads):
+        """Two processes, each of one thread: a process with two threads would wait for the longer of its seeds."""
+        left = [cell for cell in cells(loads) if key(cell[0], cell[1][2]) not in self.store.cells]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            tasks = [pool.submit(self.cell, *cell) for cell in left]
+            try:
+                for count, done in enumerate(concurrent.futures.as_completed(tasks), 1):
+                    name, found = done.result()
+                    print(f"{count} of {len(left)}", end=" ", file=sys.stderr)
+                    if found:
+                        self.store.keep(name, found)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+
+def key(load, scheme):
+    """What a cell is called in the store."""
+    return f"{load.name}/{scheme}"
+
+
+def cells(loads):
+    schemes = [BASE, *SCHEMES, *JOINED, BOUND]
+    return [(load, scheme) for load in loads for scheme in schemes if scheme[2] not in BEHIND or load is LOADS[0]]
+
+
+# What is made of it.
+
+
+def scheme_table(store, loads):
+    """Each scheme against `local`, whose own figures are in the first row."""
+    columns = [f"{load.name}: {of}" for load in loads for of in ("read p99.9", "years")]
+    rows = [f"| drives offer | scheme | {' | '.join(columns)} | rated |", "|---|---|" + "--:|" * (len(columns) + 1)]
+    for needs, _, name, *_ in [BASE, *SCHEMES, BOUND]:
+        row = []
+        for load in loads:
+            runs, base = store.get(key(load, name)), store.get(key(load, BASE[2]))
+            if name == BASE[2]:
+                row += [f"{micro(average(base, 'read', 2))} us", f"{average(base, 'years', 0):.3g}"]
+            else:
+                row += [shown(runs, base, "read", 2), shown(runs, base, "years", 0)]
+        rated = average(store.get(key(loads[0], name)), "rated", 0)
+        rows.append(f"| {needs} | {name} | {' | '.join(row)} | {'-' if rated is None else f'{rated:.2f}'} |")
+    return rows
+
+
+def shown(runs, base, kind, place):
+    """A change in percent, or how many times as long where that says more. Years of runs that put collection off are marked."""
+    found = change(runs, base, kind, place)
+    if found is None:
+        return "-"
+    if kind == "years":
+        return percent(found) + " †" * (statistics.fmean(run["collected"] for run in runs) < 0.9)
+    return f"**x {found[0] + 1:.0f}**" if found[0] >= 2 and is_told(found) else percent(found)
+
+
+def pair_table(store, loads):
+    """Two levers together beside the product of what each does alone."""
+    columns = [f"{load.name}: {of}" for load in loads for of in ("read p99.9", "years")]
+    rows = [f"| together | {' | '.join(columns)} |", "|---|" + "--:|" * len(columns)]
+    for name, alone, *_ in PAIRS:
+        row = []
+        for load in loads:
+            base = store.get(key(load, BASE[2]))
+            for kind, place in (("read", 2), ("years", 0)):
+                found = change(store.get(key(load, name)), base, kind, place)
+                single = [change(store.get(key(load, one)), base, kind, place) for one in alone]
+                row.append("-" if None in [found, *single] else beside(found, single))
+        rows.append(f"| {name} | {' | '.join(row)} |")
+    return rows
+
+
+def beside(found, single):
+    """`-10 (-12 to -8), alone -11`: the change by both, and the product of the changes by each."""
+    product = math.prod(1 + one[0] for one in single) - 1
+    return f"{percent(found)}, alone {100 * product:+.0f}"
+
+
+def picture(store, loads):
+    """What the figure shows: for each load the points of all levers, as means over seeds."""
+    return {
+        "title": "What does latency cost in years?",
+        "x_title": f"years to {CYCLES:,} cycles",
+        "y_title": "p99.9 of reads, us",
+        "panels": [{"title": load.title, "points": points(store, load)} for load in loads],
+    }
+
+
+def points(store, load):
+    """Without schemes that take so much longer that others could not be told apart."""
+    most = FAR * average(store.get(key(load, BASE[2])), "read", 2)
+    found = []
+    for _, lever, name, *_ in [BASE, *SCHEMES, *JOINED]:
+        runs = store.get(key(load, name))
+        years, tail = average(runs, "years", 0), average(runs, "read", 2)
+        if None not in (years, tail) and tail <= most:
+            found.append({"series": lever, "name": name, "x": round(years, 3), "y": round(tail / 1e3, 1)})
+    return found
+
+
+def parts(store, loads):
+    """Every table by the name that the page has for it."""
+    made = {"schemes": scheme_table(store, loads), "pairs": pair_table(store, loads)}
+    return {part: "\n".join(rows) + "\n" for part, rows in made.items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("harmonia")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("traces", nargs="*")
+    parser.add_argument("--keep", action="store_true", help="write the page and the results that it is made of")
+    arguments = parser.parse_args()
+    traces = [trace.rpartition(":") for trace in arguments.traces]
+    traces = [Trace(path, float(scale)) for path, _, scale in traces]
+    store = Store(arguments.folder / "years.json")
+    Measuring(arguments.harmonia, store).all([*LOADS, *traces])
+    for loads in filter(None, [LOADS, traces]):
+        for part, table in parts(store.cells, loads).items():
+            print(f"\n## {', '.join(load.title for load in loads)}: {part}\n\n{table}")
+    if arguments.keep:
+        declared = [key(load, scheme[2]) for load, scheme in cells(LOADS)]
+        own = {name: store.cells[name] for name in declared if name in store.cells}
+        RESULTS.write_text(compact(own), encoding="utf-8")
+        (arguments.folder / "points.json").write_text(json.dumps(picture(own, LOADS)), encoding="utf-8")
+        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), parts(own, LOADS), "years"), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
