@@ -7,7 +7,7 @@
 //!            its age is below 4 l, below 16 l, more ─► 3, 4, 5
 //! ```
 //!
-//! Times are counted in pages that were written to the allocation unit. Pages that die together lie in one block, which is then
+//! Times are counted in pages that were written to the allocation unit. Pages that end together lie in one block, which is then
 //! nearly empty when it is collected.
 //!
 //! Source: Wang et al., "Separating data via block invalidation time inference for write amplification reduction in log-structured
