@@ -20,6 +20,8 @@ SITE = Path(os.environ.get("SITE", "target/site")).resolve()
 PAGES = [*(str(page.relative_to(SITE)) for page in sorted([*SITE.glob("*.html"), *SITE.glob("docs/*.html"), *SITE.glob("experiments/*.html")]) if page.name != "404.html"),
          *(str(max(SITE.glob(f"docs/policies/{kind}-*.html"), key=lambda page: page.stat().st_size).relative_to(SITE))
            for kind in ("coordination", "victim", "schedule", "concurrency"))]
+#: A word of the glossary, where a page uses it.
+WORD = 'article a[href*="glossary.html#"]'
 #: What somebody would type, and the page that answers. It must be among the first five pages found.
 QUESTIONS = {
     "how long will my drives last": "docs/lifetime.html",
@@ -58,8 +60,8 @@ def opened(browser: Browser) -> Iterator[Callable[..., Opened]]:
     """A window on the site."""
     contexts = []
 
-    def open_site(width: int = 1280, scheme: str = "light") -> Opened:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def open_site(width: int = 1280, scheme: str = "light", touch: bool = False) -> Opened:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=touch, is_mobile=touch)
         contexts.append(context)
         opened = Opened(context.new_page())
         opened.page.on("console", lambda message: opened.complaints.append(f"{opened.page.url}: {message.text}"))
@@ -70,6 +72,12 @@ def opened(browser: Browser) -> Iterator[Callable[..., Opened]]:
     yield open_site
     for context in contexts:
         context.close()
+
+
+def without_search(site: Opened) -> None:
+    """Each page would make the index of the search anew."""
+    for part in ("search", "workers"):
+        site.page.route(f"**/{part}/*", lambda route: route.fulfill(body="", content_type="text/javascript"))
 
 
 def test_the_first_page_leads_to_three_others(opened: Callable[..., Opened]) -> None:
@@ -113,12 +121,65 @@ def test_a_question_finds_its_page(opened: Callable[..., Opened]) -> None:
     assert site.strangers() == []
 
 
+def test_words_say_what_the_glossary_says(opened: Callable[..., Opened]) -> None:
+    """In its first sentence, and neither in headings nor in code."""
+    page = opened().page
+
+    def parsed(path: str, look: str) -> list[list[str]]:
+        """What the look finds in a page that is not opened."""
+        return page.evaluate(f"(text) => {look}(new DOMParser().parseFromString(text, 'text/html'))", (SITE / path).read_text(encoding="utf-8"))
+
+    entries = {anchor: " ".join(text.split()) for anchor, text in parsed(
+        "docs/glossary.html", "((page) => [...page.querySelectorAll('h3[id]')].map((one) => [one.id, one.nextElementSibling.textContent]))")}
+    used: dict[str, set[str]] = {}
+    wrong: list[tuple[str, ...]] = []
+    for path in PAGES:
+        for word, anchor, title, inside in parsed(path, f"""((page) => [...page.querySelectorAll('{WORD}')].map(
+                (one) => [one.textContent, one.getAttribute('href').split('#')[1], one.title, one.closest('h1, h2, h3, h4, h5, pre, code')?.tagName ?? '']))"""):
+            used.setdefault(path, set()).add(" ".join(word.split()).lower())
+            first = title.endswith(".") and ". " not in title and f"{entries[anchor]} ".startswith(f"{title} ")
+            if inside or not first:
+                wrong.append((path, word, title, inside))
+        # In code a link is text.
+        if "glossary.md#" in parsed(path, "((page) => [[page.querySelector('article').textContent]])")[0][0]:
+            wrong.append((path, "a link as text"))
+    assert wrong == []
+    assert {"gc", "aged array", "p99.9"} <= used["index.html"]
+    assert {"victim", "write amplification", "stripe unit"} <= used["docs/concepts.html"]
+    assert {"hard threshold", "member", "token"} <= used["docs/policies.html"]
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+def test_a_word_tells_its_meaning(opened: Callable[..., Opened], width: int) -> None:
+    """To the keyboard on a screen, to a finger on a phone; the link to the glossary works with both."""
+    site = opened(width, touch=width == 400)
+    site.go("docs/concepts.html")
+    word = site.page.locator(WORD).filter(has_text="victim").first
+    tooltip = site.page.locator(".md-tooltip2--active")
+    if width == 400:
+        word.tap()
+    else:
+        for _ in range(100):
+            site.page.keyboard.press("Tab")
+            if word.evaluate("(one) => one === document.activeElement"):
+                break
+    expect(tooltip).to_have_text("The block that a collection frees.")
+    expect(word).to_have_attribute("aria-describedby", tooltip.get_attribute("id") or "")
+    box = tooltip.locator("div").bounding_box()
+    assert box and box["x"] >= 0 and box["x"] + box["width"] <= width
+    assert site.page.url.endswith("concepts.html")
+    if width == 400:
+        word.tap()
+    else:
+        word.press("Enter")
+    site.page.wait_for_url("**/glossary.html#victim")
+    assert site.complaints == []
+
+
 def test_no_page_is_wider_than_the_screen(opened: Callable[..., Opened]) -> None:
     """And each picture is shown."""
     site = opened()
-    # Each page would make the index of the search anew.
-    site.page.route("**/search/*", lambda route: route.fulfill(body="", content_type="text/javascript"))
-    site.page.route("**/workers/*", lambda route: route.fulfill(body="", content_type="text/javascript"))
+    without_search(site)
     assert len(PAGES) > 35
     wide, blank = [], []
     for path in PAGES:

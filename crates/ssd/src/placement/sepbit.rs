@@ -7,8 +7,8 @@
 //!            its age is below 4 l, below 16 l, more ─► 3, 4, 5
 //! ```
 //!
-//! Times are counted in pages that were written to the allocation unit. Pages that die together lie in one block, which is then
-//! nearly empty when it is collected.
+//! Times are counted in pages that were written to the allocation unit. Pages that become invalid together lie in one block,
+//! which is then nearly empty when it is collected.
 //!
 //! Source: Wang et al., "Separating data via block invalidation time inference for write amplification reduction in log-structured
 //! storage" (SepBIT), FAST 2022, algorithm 1. Its volume is an allocation unit here. Leaves out: keeping the last write times
