@@ -53,7 +53,10 @@ fn state_bytes(scenario: &Scenario, table: fn(u64) -> u64) -> u64 {
     let of = |member: &harmonia_array::MemberConfig| {
         let Ok(shape) = member.ssd.resolve() else { return 0 };
         let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
-        table(blocks << shape.page_bits) + table(shape.logical_pages.into()) + blocks * 16
+        // Which die of a superblock has each of its programs.
+        let programs = u64::from(shape.data_pages / shape.packing.slots_per_program());
+        let of_dies = if shape.dies_per_unit > 1 { blocks * programs * 2 } else { 0 };
+        table(blocks << shape.page_bits) + table(shape.logical_pages.into()) + blocks * 16 + of_dies
     };
     let faults = &scenario.array.faults;
     scenario.array.members.iter().chain(&faults.spares).chain(&faults.journal).map(of).sum()

@@ -788,8 +788,9 @@ impl SsdConfig {
 
     /// Blocks that make one superblock of so many dies.
     fn joined_by(&self, dies: u32) -> Result<u32, Infeasible> {
-        let Geometry { planes_per_die, pages_per_block, .. } = self.geometry;
-        let of_die = planes_per_die.saturating_mul(pages_per_block);
+        let Geometry { planes_per_die, pages_per_block, page_size, .. } = self.geometry;
+        let units = page_size / self.mapping_unit();
+        let of_die = planes_per_die.saturating_mul(pages_per_block).saturating_mul(units);
         if dies.saturating_mul(of_die) > MOST_PAGES {
             let most = MOST_PAGES / of_die;
             let help = match most {
@@ -812,33 +813,38 @@ impl SsdConfig {
         let policies = (schedule::build(&gc.schedule), victim::build(&gc.victim));
         let packs = self.mapping_unit() < g.page_size || g.program_planes > 1 || g.program_pages > 1;
         // A policy that cannot be built is refused elsewhere.
-        let by_steps = policies.0.is_ok_and(|schedule| !schedule.needs().one_command);
+        let (joins, by_steps) = policies.0.map_or((false, false), |schedule| {
+            let needs = schedule.needs();
+            (needs.fresh_blocks || needs.pairs == schedule::Pairs::Always, !needs.one_command)
+        });
         let by_reads = policies.1.is_ok_and(|victim| victim.uses_reads());
         let needs: &[(bool, &str)] = &[
             (
-                packs,
-                "programs of one page: ssd.ftl.mapping_unit = the size of a page, ssd.geometry.program_planes = 1 and \
-                 program_pages = 1",
+                packs && self.write_cache.is_none(),
+                "a write cache, which gathers what a program carries: ssd.write_cache.size",
             ),
             (
                 ftl.allocation_unit == AllocationUnit::Plane,
                 "ssd.ftl.allocation_unit = \"die\": they have blocks of all planes",
             ),
             (
-                !matches!(ftl.allocation, Allocation::Static(_)),
-                "an order of four letters as ssd.ftl.allocation, which then has no effect: pages go from die to die in turn",
+                matches!(ftl.allocation, Allocation::DynamicPlane(_)),
+                "\"dynamic\" as ssd.ftl.allocation, or an order of four letters, with which programs go from die to die in turn",
             ),
+            (gc.destination == Destination::Device, "ssd.gc.destination = \"unit\""),
             (ftl.multi_plane, "ssd.ftl.multi_plane = false"),
             (g.summary_pages > 0, "ssd.geometry.summary_pages = 0"),
             (
-                !timing.read.is_same() || !timing.program.is_same(),
-                "one time for all pages as ssd.timing.read and ssd.timing.program",
+                !timing.read.is_same() && g.program_pages == 1 || !timing.program.is_same(),
+                "one time for all pages as ssd.timing.program, and as ssd.timing.read if a program has pages of one type",
             ),
-            (!timing.read_retry.is_off(), "ssd.timing.read_retry.probability = \"0%\""),
-            (!self.write_cache.is_none(), "ssd.write_cache.size = \"none\""),
             (
-                by_steps,
-                "a schedule that collects in one command: ssd.gc.schedule = \"blocking\", \"after-reads\" or \"ideal\"",
+                joins,
+                "a schedule that joins no operations of the host with collection: any but the I/O-parallel ones as ssd.gc.schedule",
+            ),
+            (
+                by_steps && ftl.free_list != FreeList::Fifo,
+                "ssd.ftl.free_list = \"fifo\" where collection goes step by step: a block that is being erased is written last",
             ),
             (by_reads, "a victim policy that does not look at the reads of one die: all but \"read-match\""),
             (
@@ -890,8 +896,12 @@ impl SsdConfig {
         // A schedule that cannot be built is refused elsewhere.
         let needs = schedule::build(&self.gc.schedule).map(|schedule| schedule.needs()).ok();
         let joins = needs.is_some_and(|needs| needs.fresh_blocks || needs.pairs == schedule::Pairs::Always);
-        let why = if !matches!(self.ftl.allocation, Allocation::Static(_)) {
-            "an order of four letters as ssd.ftl.allocation: the frontiers of a page are those of the unit that its number names"
+        // The number of a page names its superblocks, whatever their dies.
+        let names_unit =
+            matches!(self.ftl.allocation, Allocation::Static(_)) || !self.ftl.superblock.is_off();
+        let why = if !names_unit {
+            "an order of four letters as ssd.ftl.allocation, or ssd.ftl.superblock: the frontiers of a page are those of the unit that \
+             its number names"
         } else if self.ftl.multi_plane {
             "ssd.ftl.multi_plane = false: a command of several planes writes at one offset, and each frontier has its own"
         } else if joins {
@@ -1008,9 +1018,12 @@ impl SsdConfig {
             None => (planes_per_unit, 1),
             Some(dies) => (1, self.joined_by(dies)?),
         };
+        let shares_blocks = dies_per_unit.is_some();
+        // The planes that one program writes are in its slots already.
+        let parts = if shares_blocks { joined / g.program_planes } else { 1 };
         let dies_per_unit = dies_per_unit.unwrap_or(1);
         let blocks = u64::from(planes_per_unit) * u64::from(g.blocks_per_plane);
-        let slots = packing.slots(g.pages_per_block) * joined;
+        let slots = packing.slots(g.pages_per_block) * parts;
         let page_bits = slots.next_power_of_two().trailing_zeros();
         if blocks << page_bits >= u64::from(u32::MAX) {
             return fail(
@@ -1019,7 +1032,7 @@ impl SsdConfig {
             );
         }
         let blocks = blocks as u32;
-        let data_pages = packing.slots(g.data_pages_per_block()) * joined;
+        let data_pages = packing.slots(g.data_pages_per_block()) * parts;
         let units = dies / u64::from(dies_per_unit) * u64::from(units_per_die);
         let of =
             Blocks { count: blocks, bytes: u64::from(data_pages) * u64::from(self.mapping_unit()) * units };
@@ -1118,7 +1131,7 @@ impl SsdConfig {
         let unused = unused.div_ceil(u64::from(data_pages)) as u32;
         let least = rises_to + 1 + frontiers + unused;
         // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
-        let dynamic = !matches!(self.ftl.allocation, Allocation::Static(_));
+        let dynamic = !matches!(self.ftl.allocation, Allocation::Static(_)) && !shares_blocks;
         let needed = least + u32::from(dynamic);
         if reserved < needed || reserved >= blocks {
             let percent = (f64::from(needed) / f64::from(blocks) * 1000.0).ceil() / 10.0;
@@ -1177,7 +1190,7 @@ impl SsdConfig {
                 _ => Odometer::of_superblocks(dies as u32, dies_per_unit),
             },
             most_live: dynamic.then(|| (blocks - least) * data_pages),
-            names_die: self.ftl.allocation != Allocation::Dynamic,
+            names_die: self.ftl.allocation != Allocation::Dynamic || shares_blocks,
             dies: dies as u32,
             units_per_die,
             dies_per_unit,

@@ -25,6 +25,7 @@ mod rating;
 mod scale;
 mod shape;
 mod slab;
+mod stripes;
 mod table;
 
 pub use config::{

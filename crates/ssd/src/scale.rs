@@ -206,7 +206,8 @@ impl SsdConfig {
     /// victims have about twice as much room as blocks have on average. Unit: fraction.
     fn padding(&self, shape: &Shape) -> f64 {
         let pads = shape.packing.packs() && !shape.fills;
-        if pads { 0.25 / f64::from(programs(self)) / (1.0 - density(shape)) } else { 0.0 }
+        let programs = shape.data_pages / shape.packing.slots_per_program();
+        if pads { 0.25 / f64::from(programs) / (1.0 - density(shape)) } else { 0.0 }
     }
 }
 

@@ -173,7 +173,8 @@ pub struct Shape {
     /// Where the allocation is dynamic: live pages of a unit above which it takes no further write, because it needs
     /// its last spare to collect.
     pub most_live: Option<u32>,
-    /// The number of a logical page names its die, and, where the allocation is static, its unit there.
+    /// The number of a logical page names its die, and, where the allocation is static, its unit there. Where dies share their blocks it
+    /// names the unit only.
     pub names_die: bool,
     /// Logical pages of the device.
     pub logical_pages: u32,
@@ -282,9 +283,10 @@ impl Shape {
         first..first + self.dies_per_unit
     }
 
-    /// The die in which a page of a unit lies. Pages of a superblock go from die to die.
-    pub fn die_of_page(&self, unit: u32, page: u32) -> u32 {
-        self.die_of(unit) + page % self.dies_per_unit
+    /// Whether dies share blocks, or planes of one die do, so that operations are bound to a die by the map.
+    #[inline]
+    pub(crate) fn joins(&self) -> bool {
+        self.joined > 1
     }
 
     /// The number that a unit of the device has in its die.

@@ -418,7 +418,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         amount().saying("a share of the raw blocks (\"15%\"), a number of blocks per allocation unit, or bytes of the device (\"64GiB\")"), PRESET,
         "over-provisioning, (T - U)/T of all T blocks" },
     at! { "ssd.ftl.allocation", ftl.allocation, allocation(), PRESET,
-        "which die a logical page goes to; dynamic: the die with the shortest queue among those that do not collect; letters: \
+        "which die a logical page goes to; dynamic: the die with the shortest queue among those that do not collect, or of a superblock \
+         the least loaded one; letters: \
          by page number, through channels, ways (chips), dies and planes, the first letter fastest (where dies own their \
          blocks, p has no effect); without p a write goes to the plane of that die with the most free pages (where planes own \
          their blocks)" },
@@ -429,8 +430,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         choice(&[("die", AllocationUnit::Die), ("plane", AllocationUnit::Plane)]), PRESET,
         "what owns a write frontier and free blocks" },
     at! { "ssd.ftl.superblock", ftl.superblock, superblock(), "off",
-        "dies whose blocks are written, chosen and erased as one superblock, which has a block of every plane of these dies. Pages go \
-         from die to die in turn. Reclaim units of NVMe's flexible data placement are such superblocks" },
+        "dies whose blocks are written, chosen and erased as one superblock, which has a block of every plane of these dies. Programs go \
+         from die to die in turn, or with a dynamic allocation to the least loaded. Reclaim units of NVMe's flexible data placement are such superblocks" },
     at! { "ssd.ftl.frontiers", ftl.frontiers, choice(&[("shared", Frontiers::Shared), ("separate", Frontiers::Separate)]),
         PRESET, "whether host pages and collected pages share a write frontier" },
     by! { "ssd.ftl.placement", policy("the name of a placement policy, or a table with `policy` and the policy's own keys"),

@@ -53,7 +53,7 @@ impl Cache {
     pub fn new(config: &SsdConfig, shape: &Shape, ftl: &Ftl) -> Option<Cache> {
         let size = config.write_cache.pages(shape.page_size)?;
         let lists =
-            if shape.packing.packs() { lists_of_units(shape, ftl) } else { lists_of_dies(config, shape) };
+            if by_frontier(shape) { lists_of_units(shape, ftl) } else { lists_of_dies(config, shape) };
         let mut pages = WriteCache::new(size, shape.page_size, lists.into_iter());
         pages.pacer = match config.write_cache.pacer {
             Pacing::Off => None,
@@ -87,6 +87,11 @@ fn pacer(config: &SsdConfig, shape: &Shape) -> Pacer {
     Pacer::new(shape.dies, one, shape.packing.slots_per_page())
 }
 
+/// Whether pages of one frontier of an allocation unit have a list, and not those of a die.
+fn by_frontier(shape: &Shape) -> bool {
+    shape.packing.packs() || shape.joins()
+}
+
 /// Where pages are programmed one by one: a list for each die, or one where any die may take them. A die is given as many pages at a time
 /// as one of its commands programs.
 fn lists_of_dies(config: &SsdConfig, shape: &Shape) -> Vec<Feeds> {
@@ -108,7 +113,8 @@ fn lists_of_units(shape: &Shape, ftl: &Ftl) -> Vec<Feeds> {
     let frontiers = ftl.host_frontiers();
     let of_unit = |list: u32| {
         let first = ftl.room_for_host(list / frontiers, (list % frontiers) as u8);
-        Feeds { most: program, program, part, first, is_alone }
+        // Each die of a unit may have a program.
+        Feeds { most: program * shape.dies_per_unit, program, part, first, is_alone }
     };
     let of_units = (0..shape.units() * frontiers).map(of_unit);
     shape.is_dynamic().then_some(any).into_iter().chain(of_units).collect()
@@ -173,7 +179,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn list_of(&self, lpn: u32, written: Written, handle: u16) -> u32 {
         let shape = &self.rules.shape;
-        match (shape.names_die, shape.packing.packs()) {
+        match (shape.names_die, by_frontier(shape)) {
             (true, false) => shape.locate(lpn).0,
             (true, true) => {
                 let (_, unit, in_unit) = shape.locate(lpn);
@@ -329,6 +335,9 @@ impl<P: Probe> Device<P> {
         now: SimTime,
     ) -> Result<(), DeviceFailure> {
         let &InLine { sub, page, lpn, .. } = what;
+        if self.superblocks.is_some() {
+            return self.pass_on_by_map(what, kind, fast_fail, now);
+        }
         let is_dynamic = self.rules.shape.is_dynamic();
         let (die, unit, in_unit) =
             if is_dynamic { (UNBOUND, UNBOUND, lpn) } else { self.rules.shape.locate(lpn) };
@@ -358,6 +367,30 @@ impl<P: Probe> Device<P> {
         if is_dynamic { self.place_later(op, now) } else { self.enqueue(die, op, now) }
     }
 
+    /// The same where dies share their blocks.
+    fn pass_on_by_map(
+        &mut self,
+        &InLine { sub, page, lpn, .. }: &InLine,
+        kind: OpKind,
+        fast_fail: bool,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let (_, unit, in_unit) = self.rules.shape.locate(lpn);
+        let die = self.die_by_map(unit, in_unit);
+        if kind == OpKind::Read && die.is_none() {
+            self.finish_unmapped_read(sub, page, unit, in_unit, now);
+            return Ok(());
+        }
+        let left = die.filter(|_| fast_fail).and_then(|die| self.kept_waiting(die, kind.class(), now));
+        if let Some(left) = left {
+            self.refuse_arriving(sub, page, left, now);
+            return Ok(());
+        }
+        let cause = self.subs[sub].parity.cause_of(page);
+        let op = PageOp::new(OwnerId::host(sub), in_unit, unit, page, (kind, cause), self.reaches_die(now));
+        self.bind(op, now)
+    }
+
     /// Pages leave the cache for one program, behind one that has been handed over already, if there is such a one. What the program has no
     /// room for stays.
     fn write_program(
@@ -367,6 +400,9 @@ impl<P: Probe> Device<P> {
         unit: u32,
         now: SimTime,
     ) -> Result<(), DeviceFailure> {
+        if self.superblocks.is_some() {
+            return self.write_programs_by_map(Program { list, pages }, first, now);
+        }
         let all = pages + u32::from(first.is_some());
         let takes = if unit == UNBOUND { all } else { all.min(self.ftl.room_for_host(unit, 0)) };
         let mut oldest = first;
@@ -393,11 +429,89 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
+    /// The same where dies share their blocks: programs are put together here, each for a die that is chosen, and the map is settled.
+    fn write_programs_by_map(
+        &mut self,
+        Program { list, pages }: Program,
+        mut first: Option<u32>,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let (program, frontiers) = (self.rules.shape.packing.slots_per_program(), self.ftl.host_frontiers());
+        let (unit, frontier) = (list / frontiers, (list % frontiers) as u8);
+        let mut left = pages;
+        while first.is_some() || left > 0 {
+            let (mut begun, mut oldest, mut takes, mut room) = (None, None, 0, 1);
+            while takes < room {
+                let slot = match first.take() {
+                    Some(slot) => slot,
+                    None if left == 0 => break,
+                    None => match self.cache.as_mut().and_then(|cache| cache.pages.take_first(list)) {
+                        Some(slot) => {
+                            left -= 1;
+                            slot
+                        }
+                        None => {
+                            left = 0;
+                            break;
+                        }
+                    },
+                };
+                let Some((unit, op)) = self.op_of_slot(slot, now) else { continue };
+                if op.kind == OpKind::Trim {
+                    self.bind(op, now)?;
+                    continue;
+                }
+                let die = match begun {
+                    Some((die, _)) => die,
+                    None => {
+                        let next = self.next_program(unit, frontier, now)?;
+                        room = self.ftl.room_for_host(unit, frontier);
+                        begun = Some((next, op.cause));
+                        next
+                    }
+                };
+                oldest = oldest.or(Some(slot));
+                takes += 1;
+                self.put_into(die, op, frontier, now)?;
+            }
+            if let Some((_, cause)) = begun {
+                let padded = self.ftl.pad_part(unit, frontier.into(), cause);
+                self.count_padding(cause, padded);
+                self.is_worth_collecting(unit);
+                self.look_at_unit(unit, now);
+            }
+            let Some(cache) = &mut self.cache else { return Ok(()) };
+            if let Some(slot) = oldest.filter(|_| self.rules.drains_in_part && takes < program) {
+                cache.pages.lacks(slot, program - takes);
+            }
+            if let Some(gate) = &mut cache.pages.gate {
+                gate.pass(takes.into(), now);
+            }
+        }
+        if let Some(cache) = &mut self.cache {
+            cache.pages.end_program(list);
+        }
+        Ok(())
+    }
+
+    /// The operation that writes the page of a slot, or unmaps it.
+    fn op_of_slot(&self, slot: u32, now: SimTime) -> Option<(u32, PageOp)> {
+        let held = self.cache.as_ref()?.pages.slot(slot);
+        let kind = match held.holds {
+            Holds::Nothing => OpKind::Trim,
+            Holds::Page if held.write.written.is_whole() => OpKind::Write,
+            Holds::Page => OpKind::PartialWrite,
+        };
+        let (_, unit, in_unit) = self.rules.shape.locate(held.lpn);
+        Some((unit, PageOp::new(OwnerId::cache(slot), in_unit, unit, 0, (kind, held.write.cause), now)))
+    }
+
     /// A die has collected so many victims, of which it moved so many pages, in so much time.
     #[inline]
     pub(super) fn note_won(&mut self, victims: u32, moved: u32, worked: SimDuration) {
         if let Some(pacer) = self.cache.as_mut().and_then(|cache| cache.pages.pacer.as_mut()) {
-            let won = (victims * self.rules.shape.data_pages).saturating_sub(moved);
+            let of_die = self.rules.shape.data_pages / self.rules.shape.dies_per_unit;
+            let won = (victims * of_die).saturating_sub(moved);
             pacer.note_victims(victims, worked, won);
         }
     }
@@ -445,7 +559,11 @@ impl<P: Probe> Device<P> {
             };
             let room = self.ftl.room_for_host(unit, frontier);
             let pages = shape.packing.in_whole_parts(waiting, room);
-            (pages > 0 && idles(unit)).then_some((list, unit, pages, room))
+            let is_idle = match shape.joins() {
+                true => self.idle_die_for(unit, frontier, |die| self.has_nothing_to_do(die)),
+                false => idles(unit),
+            };
+            (pages > 0 && is_idle).then_some((list, unit, pages, room))
         });
         let (list, unit, pages, room) = { found }.next()?;
         if list == 0 && is_dynamic && unit != UNBOUND {
@@ -464,6 +582,10 @@ impl<P: Probe> Device<P> {
     /// A page leaves the cache for its die, and keeps its slot until it is on flash. `unit`: where it goes if the device chooses, and has
     /// chosen.
     fn write_out(&mut self, slot: u32, unit: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        if self.superblocks.is_some() {
+            // What leaves by itself is to be unmapped.
+            return self.op_of_slot(slot, now).map_or(Ok(()), |(_, op)| self.bind(op, now));
+        }
         let Some(cache) = &self.cache else { return Ok(()) };
         let held = cache.pages.slot(slot);
         let (lpn, write) = (held.lpn, held.write);

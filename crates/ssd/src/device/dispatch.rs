@@ -149,7 +149,8 @@ impl<P: Probe> Device<P> {
             }
             Decision::Wait(until) => self.wakes.set(die as usize, until),
             Decision::Single(Token::Host(HostToken(op))) => {
-                if self.rules.shape.packing.packs() && self.reads_rest_first(die, op, now) {
+                let packs = self.rules.shape.packing.packs() && !self.rules.shape.joins();
+                if packs && self.reads_rest_first(die, op, now) {
                     return Ok(Outcome::Settled);
                 }
                 self.unlink(die, op);
@@ -231,7 +232,7 @@ impl<P: Probe> Device<P> {
             return None;
         }
         let unit = self.rules.shape.unit(die, job.unit);
-        let due = self.due(unit, job.victim.as_ref());
+        let due = self.due(die, unit, job.victim.as_ref());
         (asked == Asked::Never || !self.may_match(die, unit, due)).then_some(due)
     }
 
@@ -244,7 +245,7 @@ impl<P: Probe> Device<P> {
             Due::Erase => self.start_erase(die, now),
             Due::Choose => {
                 let looks = self.yields(die) || self.schedule_needs.queues || self.repeats_events();
-                self.choose_next(die, now);
+                self.choose_next(die, now)?;
                 return Ok(Outcome::AskAgain { looks });
             }
         }

@@ -57,6 +57,9 @@ impl<P: Probe> Device<P> {
                 let further = if goes_on { self.event_from_start(die, event) } else { SimDuration::ZERO };
                 until.saturating_since(now) + further
             }
+            Collection::Stepwise(_) if self.rules.by_parts => {
+                self.command_left(die, now) + self.steps_left(die)
+            }
             Collection::Stepwise(stepwise) => {
                 self.command_left(die, now) + self.job_left(die, stepwise, interrupted)
             }

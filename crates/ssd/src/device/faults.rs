@@ -23,7 +23,6 @@ use super::lanes::Lanes;
 use super::owner::Owner;
 use super::placement::Placement;
 use super::queue::PageOp;
-use super::superblocks::Superblocks;
 use crate::die::Die;
 use crate::die::command::NO_OP;
 use crate::interface::Status;
@@ -166,7 +165,7 @@ impl<P: Probe> Device<P> {
             **placement = Placement::new(&self.rules.shape);
         }
         if let Some(blocks) = &mut self.superblocks {
-            **blocks = Superblocks::new(&self.rules.shape);
+            blocks.forget_all();
         }
         if let Some(cache) = &mut self.cache {
             cache.forget_all();

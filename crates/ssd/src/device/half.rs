@@ -58,6 +58,7 @@ impl<P: Probe> Device<P> {
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
         let unit = self.rules.shape.unit(die, unit);
         match due {
+            Due::Read(_) | Due::Program(_) if self.rules.by_parts => self.start_step_of_part(die, due, now),
             Due::Read(page) if self.rules.shape.packing.packs() => self.read_victim_page(die, page, now),
             Due::Program(_) if self.rules.shape.packing.packs() => self.program_victim_units(die, now)?,
             Due::ReadAhead(block, page) => self.read_page_ahead(die, (block, page), now),

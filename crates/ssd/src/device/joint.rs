@@ -73,7 +73,7 @@ impl<P: Probe> Device<P> {
     ) -> Result<(), DeviceFailure> {
         let Some((unit, &victim)) = self.dies[die as usize].collection.victim() else { return Ok(()) };
         let unit = self.rules.shape.unit(die, unit);
-        match self.due(unit, Some(&victim)) {
+        match self.due(die, unit, Some(&victim)) {
             Due::Read(page) => {
                 let plane = self.ftl.plane_of(unit, victim.block.0);
                 self.count_pairing(die, Class::Read, (plane, page), Some(along), now);

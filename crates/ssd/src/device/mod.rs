@@ -105,7 +105,7 @@ use harmonia_engine::{Rng, SlotQueue};
 use harmonia_flash::{Bus, Copyback, Link, LinkOrder, Timing};
 use harmonia_types::{Divisor, SimDuration, SimTime};
 
-use crate::config::{ControllerConfig, Destination, Priority, SsdConfig, Trigger};
+use crate::config::{Allocation, ControllerConfig, Destination, Priority, SsdConfig, Trigger};
 use crate::die::Die;
 use crate::ftl::{Ftl, OutOfBlocks};
 use crate::gc::concurrency::{self as policies, Concurrency};
@@ -282,7 +282,9 @@ impl<P: Probe> Device<P> {
         let suspends = (needs.suspend && can_suspend) || timing.suspend_host_program.is_some();
         let (dies, units) = (shape.dies as usize, shape.units() as usize);
         let placement = shape.is_dynamic().then(|| Box::new(Placement::new(&shape)));
-        let superblocks = (shape.joined > 1).then(|| Box::new(Superblocks::new(&shape)));
+        let chooses = config.ftl.allocation == Allocation::Dynamic;
+        let superblocks = shape.joins().then(|| Box::new(Superblocks::new(&shape, &ftl, chooses)));
+        let by_parts = superblocks.is_some() && !needs.one_command;
         let cache = Cache::new(config, &shape, &ftl).map(Box::new);
         let channels = config.geometry.channels;
         let standing = if probe.watches_levels() {
@@ -315,11 +317,13 @@ impl<P: Probe> Device<P> {
                 start: if needs.begins_at_soft { shape.soft } else { shape.ages_at },
                 last_block: if governor.is_some() { LAST_BLOCK } else { 0 },
                 min_victims: config.gc.min_victims,
-                moves_use_bus: superblocks.is_none()
-                    && (global
-                        || (!config.geometry.own_pins
-                            && (timing.copyback != Copyback::Die || timing.command.take_time()))
-                        || by_page),
+                by_parts,
+                moves_use_bus: by_parts
+                    || superblocks.is_none()
+                        && (global
+                            || (!config.geometry.own_pins
+                                && (timing.copyback != Copyback::Die || timing.command.take_time()))
+                            || by_page),
                 moves_directly: config.controller.units_per_second.is_none()
                     && !shape.packing.packs()
                     && !config.geometry.own_pins
@@ -505,7 +509,9 @@ impl<P: Probe> Device<P> {
     /// The fewest free blocks of any unit of a die.
     #[inline]
     fn least_free(&self, die: u32) -> u32 {
-        self.ftl.least_free(self.units_of(die))
+        let free = self.ftl.least_free(self.units_of(die));
+        // A block that dies are still erasing helps nobody yet.
+        if self.rules.by_parts { free.saturating_sub(self.being_erased(die)) } else { free }
     }
 
     fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {

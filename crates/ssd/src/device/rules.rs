@@ -48,6 +48,8 @@ pub(super) struct Rules {
     pub min_victims: u32,
     /// Garbage collection moves page by page: moves may have to take turns on a shared bus, or differ in their times.
     pub moves_use_bus: bool,
+    /// Dies that share their blocks collect step by step.
+    pub by_parts: bool,
     /// Every page that moves goes over a shared bus, on which commands take no time.
     pub moves_directly: bool,
     /// Host reads go before host writes, and a shared bus grants collection first, then reads.

@@ -83,6 +83,9 @@ impl<P: Probe> Device<P> {
     /// Pages that the unit of a die with the least room takes before all that it has free, beside its open blocks, are the blocks of the
     /// hard threshold.
     fn room_above_hard(&self, die: u32) -> u64 {
+        if self.rules.by_parts {
+            return self.room_without_parts(die);
+        }
         let (unit, moved) = match self.dies[die as usize].collection.victim() {
             Some((unit, victim)) => (Some(self.rules.shape.unit(die, unit)), victim.moved),
             None => (None, 0),

@@ -31,7 +31,7 @@ impl<P: Probe> Device<P> {
     /// takes no time, or starts a page move or the half of it that is due. `false` if nothing was started: ask again.
     pub(super) fn step_job(&mut self, die: u32, token: Token, now: SimTime) -> Result<bool, DeviceFailure> {
         if let Collection::Admitted(event) = self.dies[die as usize].collection {
-            if event.yields() && self.interrupted && self.governor.is_none() {
+            if event.yields() && self.interrupted && self.governor.is_none() && !self.has_part(die) {
                 self.dies[die as usize].collection.call_off();
                 return Ok(false);
             }
@@ -40,22 +40,22 @@ impl<P: Probe> Device<P> {
         match self.dies[die as usize].collection.job() {
             None => Ok(false),
             Some(&Job { unit, victim: Some(victim), .. }) if token == Token::GcMove => {
-                match self.due(self.rules.shape.unit(die, unit), Some(&victim)) {
+                match self.due(die, self.rules.shape.unit(die, unit), Some(&victim)) {
                     Due::Read(page) => self.start_move(die, page, now).map(|()| true),
                     due @ (Due::Program(_) | Due::ReadAhead(..)) => {
-                        let packs = self.rules.shape.packing.packs();
-                        assert!(packs, "a half is due, not a whole move");
+                        let has_halves = self.rules.shape.packing.packs() || self.rules.by_parts;
+                        assert!(has_halves, "a half is due, not a whole move");
                         self.start_half(die, due, now).map(|()| true)
                     }
                     Due::Choose | Due::Erase => Ok(false),
                 }
             }
             Some(&Job { unit, victim: Some(victim), .. }) => {
-                let due = self.due(self.rules.shape.unit(die, unit), Some(&victim));
+                let due = self.due(die, self.rules.shape.unit(die, unit), Some(&victim));
                 self.start_half(die, due, now).map(|()| true)
             }
             Some(Job { victim: None, .. }) => {
-                self.choose_next(die, now);
+                self.choose_next(die, now)?;
                 Ok(false)
             }
         }
@@ -75,13 +75,19 @@ impl<P: Probe> Device<P> {
     }
 
     /// Gives a die's job its next victim, or ends the event; where turns are limited, the turn, after one victim.
-    pub(super) fn choose_next(&mut self, die: u32, now: SimTime) {
+    pub(super) fn choose_next(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        if self.rules.by_parts {
+            return self.choose_part(die, now);
+        }
         let Collection::Stepwise(Stepwise { mut event, job, .. }) = self.dies[die as usize].collection else {
-            return;
+            return Ok(());
         };
         let is_done = self.governor.is_some() && job.victims > 0;
         let next = if is_done { None } else { self.next_victim(die, &mut event, true, now) };
-        let Some((unit, block)) = next else { return self.end_event(die, now) };
+        let Some((unit, block)) = next else {
+            self.end_event(die, now);
+            return Ok(());
+        };
         let of_device = self.rules.shape.unit(die, unit);
         self.win_skips(die, of_device, block);
         self.follow_victim(die, of_device, block, now);
@@ -91,10 +97,14 @@ impl<P: Probe> Device<P> {
             stepwise.event = event;
             (stepwise.job.unit, stepwise.job.victim) = (unit, Some(Moving::new(block)));
         }
+        Ok(())
     }
 
     /// Starts moving the page of a victim that is due, read and program in one command.
     pub(super) fn start_move(&mut self, die: u32, page: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        if self.rules.by_parts {
+            return self.start_half(die, Due::Read(page), now);
+        }
         if self.rules.shape.packing.packs() {
             return self.move_units(die, page, now);
         }
@@ -130,14 +140,14 @@ impl<P: Probe> Device<P> {
     pub(super) fn start_erase(&mut self, die: u32, now: SimTime) {
         let victim = self.dies[die as usize].collection.victim();
         let is_due = |(unit, victim): (UnitOfDie, &Moving)| {
-            matches!(self.due(self.rules.shape.unit(die, unit), Some(victim)), Due::Erase)
+            matches!(self.due(die, self.rules.shape.unit(die, unit), Some(victim)), Due::Erase)
         };
         debug_assert!(victim.is_some_and(is_due), "a block is erased when its live pages have moved");
         let superseded = victim.and_then(|(_, victim)| victim.held).map_or(0, |held| held.count);
         self.counters.inside.superseded_moves += u64::from(superseded);
         self.dies[die as usize].ahead = None;
         let timing = &self.rules.timing;
-        let erase = Step::Array(timing.erase);
+        let erase = Step::Array(timing.erase * self.erases_due(die));
         self.dies[die as usize].begin(Activity::Erase, now).told(timing.command.erase).then(erase);
         self.start(die, now);
     }
@@ -171,6 +181,9 @@ impl<P: Probe> Device<P> {
         let Some(job) = self.dies[die as usize].collection.job_mut() else { return };
         if let Some(victim) = job.victim.take() {
             job.victims += 1;
+            if self.rules.by_parts {
+                return self.end_steps_of_part(die, now);
+            }
             let unit = self.rules.shape.unit(die, job.unit);
             if self.ftl.unit(unit).erase(victim.block, &mut self.probe) == Erased::Retired {
                 self.note_retired(unit, now);
@@ -182,8 +195,11 @@ impl<P: Probe> Device<P> {
     /// What a job does next. A page overwritten since it was read is not programmed.
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
-    pub(super) fn due(&self, unit: u32, victim: Option<&Moving>) -> Due {
+    pub(super) fn due(&self, die: u32, unit: u32, victim: Option<&Moving>) -> Due {
         let Some(victim @ &Moving { block, cursor, held, .. }) = victim else { return Due::Choose };
+        if self.rules.by_parts {
+            return self.due_of_part(die);
+        }
         if self.rules.shape.packing.packs() {
             return self.due_of_units(unit, victim);
         }
@@ -199,7 +215,7 @@ impl<P: Probe> Device<P> {
         let unit = self.rules.shape.unit(die, job.unit);
         let victim = job.victim.map_or(0, |victim| victim.block.0);
         let destination = self.ftl.next_gc_page(unit).unwrap_or((victim, 0));
-        let (phase, cursor) = match self.due(unit, job.victim.as_ref()) {
+        let (phase, cursor) = match self.due(die, unit, job.victim.as_ref()) {
             Due::Choose => (GcPhase::Choose, self.rules.shape.data_pages),
             Due::Read(page) | Due::ReadAhead(_, page) => (GcPhase::Read, page),
             Due::Program(held) => (GcPhase::Program, held.page),

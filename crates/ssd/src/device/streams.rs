@@ -30,7 +30,7 @@ impl<P: Probe> Device<P> {
     fn place_of_write(&self, op: &PageOp) -> To {
         let to = self.ftl.to(op.unit, op.lpn, self.handle_of(op));
         match op.owner.get() {
-            Owner::Cache(slot) if self.rules.shape.packing.packs() => {
+            Owner::Cache(slot) if self.rules.shape.packing.packs() || self.rules.shape.joins() => {
                 To { frontier: (self.list_in_cache(slot) % self.ftl.host_frontiers()) as u8, ..to }
             }
             Owner::Host(_) | Owner::Cache(_) => to,

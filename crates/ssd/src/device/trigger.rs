@@ -83,6 +83,10 @@ impl<P: Probe> Device<P> {
         if free > starts_at.max(self.rules.last_block) || slot.exhausted {
             return false;
         }
+        if self.rules.by_parts && self.is_divided(die) && !self.has_part(die) {
+            // It has done its part of the victim under way.
+            return slot.collection.is_admitted();
+        }
         if self.lets_host_first(free) {
             return false;
         }

@@ -193,7 +193,7 @@ impl DieQueues for QueueView<'_> {
 
     fn on_moving_page(&self, job: &GcJob) -> Option<Queued> {
         let packs = self.rules.shape.packing.packs();
-        if packs || self.die.waiting == 0 || !self.units().contains(&job.unit) {
+        if packs || self.rules.by_parts || self.die.waiting == 0 || !self.units().contains(&job.unit) {
             return None;
         }
         let lpn = self.ftl.lpn_at(job.unit, job.victim, job.cursor)?;

@@ -287,6 +287,12 @@ impl Ftl {
         (ppn != NONE).then(|| ppn / self.shape.flash_pages())
     }
 
+    /// The open blocks of a unit, and pages written of each.
+    pub(crate) fn open_blocks(&self, unit: u32) -> impl Iterator<Item = (u32, u32)> {
+        let state = &self.units[unit as usize];
+        state.frontiers.iter().flatten().chain(&state.partial).map(|open| (open.block, open.page))
+    }
+
     /// Pages of a unit that can be written before a block must be erased.
     pub fn free_pages(&self, unit: u32) -> u64 {
         let blocks = self.shape.blocks_per_unit - self.units[unit as usize].retired();

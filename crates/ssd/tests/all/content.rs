@@ -282,10 +282,10 @@ fn check(seed: u64, pages: Pages) -> [u64; 8] {
         config.gc.last_program =
             pick(&mut Rng::stream(seed, "content/last"), &[LastProgram::Padded, LastProgram::Filled]);
     }
-    crate::random::sharing(&mut config, &mut Rng::stream(seed, "content/sharing"));
     if pages == Pages::InSuperblocks {
         crate::random::superblocks(&mut config, &mut Rng::stream(seed, "content/superblocks"));
     }
+    crate::random::sharing(&mut config, &mut Rng::stream(seed, "content/sharing"));
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.mapping_unit()));
     let flash = TaggedFlash {

@@ -10,13 +10,13 @@ use harmonia_ssd::gc::schedule;
 use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::{AuditProbe, NoProbe, Probe, any, probe_as};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, Device, Domain, Frontiers, Ftl, Goal, PolicyConfig, Priority,
-    SsdConfig, Superblock, WearConfig, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, Destination, Device, Domain, FreeList, Frontiers, Ftl, Goal,
+    PolicyConfig, Priority, SsdConfig, Superblock, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::{Blame, IoCause, Operation, PlaneWork, SimDuration, SimTime};
 
-use crate::bench::{Bench, LINK, one_die, read_blame, sub, write_blame};
-use crate::units::exponential;
+use crate::bench::{Bench, LINK, PAGE, one_die, read_blame, sub, write_blame};
+use crate::units::{exponential, four};
 
 const DATA: u32 = 50;
 const BLOCKS: u32 = 64;
@@ -208,6 +208,125 @@ fn all_dies_of_a_superblock_collect_at_once() {
     assert_eq!(counters.gc_busy, SimDuration(parts.iter().sum()));
 }
 
+/// The same step by step: reads and programs take turns, and each page crosses the bus when it is read and when it is programmed.
+#[test]
+fn dies_of_a_superblock_collect_step_by_step() {
+    let mut config = drive(2, 16);
+    config.geometry.blocks_per_plane = 8;
+    config.ftl.reserved_blocks = Amount::Blocks(4);
+    config.gc.schedule = "preemptive".into();
+    let mut ftl = Ftl::new(&config, 1, "device").unwrap();
+    let rest = (0..16).filter(|lpn| ![0, 1, 2, 4].contains(lpn));
+    for lpn in (0..64).chain(rest).chain(16..24).chain(32..38).chain(48..54) {
+        ftl.program(0, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
+    }
+    let mut bench = Bench::with(&config, &[]);
+    bench.device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
+    // This write opens a superblock, which makes the unit low: its die does its part of the collection first.
+    bench.write(0, 1, 0, 1);
+    let intervals = bench.collected();
+    let counters = bench.device.counters();
+    assert_eq!((counters.gc_victims, counters.programs[IoCause::Gc as usize]), (1, 3));
+    // Two pages of die 0 and one of die 1 are read; they go to dies 1, 0 and 1.
+    let [read, program, erase] = [1_300, 5_300, 20_000];
+    let parts = [2 * read + program + erase, read + 2 * program + erase];
+    assert_eq!(counters.gc_busy, SimDuration(parts.iter().sum()));
+    assert_eq!(intervals, [(LINK, LINK + parts[1])]);
+    // Then die 0 serves the host, while the other one is still at work.
+    assert_eq!(bench.find(1).map(|done| done.finish), Some(SimTime(LINK + parts[0] + program)));
+}
+
+/// Two dies that share their blocks, behind a cache that gathers programs of four units.
+fn behind_a_cache(allocation: Allocation) -> SsdConfig {
+    let mut config = four();
+    config.geometry.channels = 2;
+    config.ftl.superblock = Superblock::Drive;
+    config.ftl.allocation = allocation;
+    config.write_cache =
+        WriteCacheConfig { size: Some(16 * PAGE), ack: SimDuration(10), ..WriteCacheConfig::default() };
+    config
+}
+
+/// A die that reads gets no program if the other one is idle, and where programs go in turn it does. Each unit is read where its
+/// program went.
+#[test]
+fn a_program_goes_to_the_die_of_the_superblock_that_is_idle() {
+    for (allocation, ends, apart) in
+        [(Allocation::Dynamic, 6_010 + 5_300, true), (Allocation::CWDP, 7_075 + 5_300, false)]
+    {
+        let mut bench = Bench::empty(&behind_a_cache(allocation));
+        bench.write(0, 0, 0, 4).write(0, 1, 4, 4);
+        bench.advance(1);
+        assert_eq!(bench.device.next_wakeup(), SimTime(5_300), "both dies take four units at once");
+        // Both are done; die 0 reads, and has the next turn.
+        bench.read(6_000, 2, 0, 1).write(6_010, 3, 8, 4).advance(10_000);
+        assert_eq!(bench.device.next_wakeup(), SimTime(ends), "{allocation:?}");
+        bench.read(20_000, 4, 0, 1).read(20_000, 5, 8, 1).advance(30_000);
+        let read = |token| bench.find(token).map(|done| done.finish.0);
+        let second = if apart { 21_075 } else { 22_150 };
+        assert_eq!((read(4), read(5)), (Some(21_075), Some(second)), "{allocation:?}");
+        let counters = bench.device.counters();
+        assert_eq!(counters.programs[IoCause::Host as usize], 12);
+        assert_eq!(counters.padding[IoCause::Host as usize], 0);
+    }
+}
+
+/// Behind a cache that is full all the time a drive of four dies has the write amplification of its superblocks, and its dies do nothing
+/// but program. Collection step by step begins a superblock earlier.
+#[test]
+fn behind_a_cache_write_amplification_and_rate_are_those_of_the_superblocks() {
+    let form = |free: f64| {
+        let mut live = 0.5_f64;
+        for _ in 0..500 {
+            let after = |blocks: f64| exponential(-(1.0 - live) * blocks / f64::from(DATA));
+            live = live * after(63.0 - free) + (1.0 - live) * after(62.5 - free);
+        }
+        1.0 / (1.0 - live)
+    };
+    for (allocation, schedule, free) in [
+        (Allocation::CWDP, "blocking", 1.0..1.0),
+        (Allocation::Dynamic, "blocking", 1.0..1.0),
+        (Allocation::Dynamic, "preemptive", 1.0..2.0),
+    ] {
+        let mut config = behind_a_cache(allocation);
+        let geometry = &mut config.geometry;
+        (geometry.channels, geometry.blocks_per_plane, geometry.pages_per_block) = (4, BLOCKS, 64);
+        config.write_cache.size = Some(128 * PAGE);
+        let timing = &mut config.timing;
+        (timing.read, timing.erase, timing.transfer) =
+            (SimDuration(1).into(), SimDuration(1), SimDuration(4));
+        config.ftl.reserved_blocks = Amount::Blocks(BLOCKS - DATA);
+        (config.gc.victim, config.gc.schedule) = ("fifo".into(), schedule.into());
+        let ftl = Ftl::new(&config, 1, "device").unwrap();
+        let units = u64::from(ftl.shape().logical_pages);
+        let mut device = Device::new(&config, ftl, NoProbe).unwrap();
+        let mut rng = Rng::stream(5, "saturation");
+        let (before, measured) = (3 * units, 2 * units);
+        for token in 0..before + measured + 1_000 {
+            let unit = if token < units { token } else { rng.below(units) };
+            device.submit(SimTime::ZERO, sub(token as u32, Operation::Write, unit, 1)).unwrap();
+        }
+        let mut until = |answered: u64| {
+            let mut now = SimTime::ZERO;
+            while (device.completions().len() as u64) < answered {
+                now = device.next_wakeup();
+                device.advance_until(now, false).unwrap();
+            }
+            let counters = device.counters();
+            let host = counters.programs[IoCause::Host as usize] as f64;
+            (now.0 as f64, counters.programs.iter().sum::<u64>() as f64, host)
+        };
+        let (from, to) = (until(before), until(before + measured));
+        let amplification = (to.1 - from.1) / (to.2 - from.2);
+        let rate = (to.2 - from.2) / (to.0 - from.0) * amplification / (4.0 * 4.0 / 5_004.0);
+        let expected = form(free.start)..form(free.end);
+        let case = format!("{allocation:?} {schedule}: {amplification} of {expected:?}, {rate} of the rate");
+        eprintln!("{case}");
+        assert!((expected.start * 0.99..expected.end * 1.01).contains(&amplification), "{case}");
+        assert!(rate > 0.95 && rate < 1.001, "{case}");
+    }
+}
+
 /// A superblock is used no more when the first of its blocks has worn out.
 #[test]
 fn a_superblock_wears_out_with_its_weakest_block() {
@@ -263,28 +382,34 @@ impl Probe for Steps {
     }
 }
 
-/// A schedule says that it collects in one command exactly if it does where moves take no turns on a bus; others are refused.
+/// A schedule says that it collects in one command exactly if it does where moves take no turns on a bus. Superblocks are collected as
+/// it says, and those that join operations of the host with collection are refused.
 #[test]
-fn schedules_that_go_step_by_step_are_refused() {
+fn superblocks_are_collected_in_one_command_or_step_by_step_as_the_schedule_says() {
     for entry in schedule::REGISTRY {
-        let mut config = one_die();
-        config.gc.schedule = entry.name.into();
-        let ftl = Ftl::new(&config, 1, "device").unwrap();
-        let mut device = Device::new(&config, ftl, any(Steps::default())).unwrap();
-        let mut rng = Rng::stream(1, "steps");
-        for token in 0..200 {
-            let now = SimTime(u64::from(token) * 100_000);
-            device.advance_until(now, false).unwrap();
-            device.submit(now, sub(token, Operation::Write, rng.below(16), 1)).unwrap();
-        }
-        device.advance_until(SimTime(1_000_000_000), false).unwrap();
-        let steps: &Steps = probe_as(device.probe());
-        assert!(steps.erased > 10, "{}", entry.name);
         let one_command = schedule::build(&entry.name.into()).unwrap().needs().one_command;
-        assert_eq!(one_command, steps.of_steps == 0, "{}: {} steps", entry.name, steps.of_steps);
-        let mut config = drive(2, 16);
-        config.gc.schedule = entry.name.into();
-        assert_eq!(config.resolve().is_ok(), one_command, "{}", entry.name);
+        let mut shared = drive(2, 16);
+        (shared.geometry.blocks_per_plane, shared.ftl.reserved_blocks) = (8, Amount::Blocks(4));
+        for mut config in [one_die(), shared] {
+            config.gc.schedule = entry.name.into();
+            if entry.name.ends_with("io-parallel") && !config.ftl.superblock.is_off() {
+                assert!(config.resolve().unwrap_err().to_string().contains("I/O-parallel"), "{}", entry.name);
+                continue;
+            }
+            let ftl = Ftl::new(&config, 1, "device").unwrap();
+            let pages = u64::from(ftl.shape().logical_pages);
+            let mut device = Device::new(&config, ftl, any(Steps::default())).unwrap();
+            let mut rng = Rng::stream(1, "steps");
+            for token in 0..400 {
+                let now = SimTime(u64::from(token) * 100_000);
+                device.advance_until(now, false).unwrap();
+                device.submit(now, sub(token, Operation::Write, rng.below(pages), 1)).unwrap();
+            }
+            device.advance_until(SimTime(1_000_000_000), false).unwrap();
+            let steps: &Steps = probe_as(device.probe());
+            assert!(steps.erased > 10, "{}", entry.name);
+            assert_eq!(one_command, steps.of_steps == 0, "{}: {} steps", entry.name, steps.of_steps);
+        }
     }
 }
 
@@ -305,21 +430,22 @@ fn what_does_not_go_with_superblocks_is_refused_with_what_works() {
                 (c.geometry.channels, c.geometry.pages_per_block) = (96, 65_535);
             },
         ),
-        ("ssd.ftl.mapping_unit = the size of a page", &|c| {
+        ("a write cache, which gathers", &|c| {
             (c.ftl.mapping_unit, c.timing.copyback) = (Some(512), Copyback::None);
         }),
         ("ssd.ftl.allocation_unit = \"die\"", &|c| c.ftl.allocation_unit = AllocationUnit::Plane),
-        ("an order of four letters", &|c| c.ftl.allocation = Allocation::Dynamic),
+        ("ssd.gc.destination = \"unit\"", &|c| {
+            (c.ftl.allocation, c.gc.destination) = (Allocation::Dynamic, Destination::Device);
+        }),
         ("ssd.ftl.multi_plane = false", &|c| c.ftl.multi_plane = true),
         ("ssd.geometry.summary_pages = 0", &|c| c.geometry.summary_pages = 1),
         ("one time for all pages", &|c| {
             let times = [SimDuration(50), SimDuration(70)];
             c.timing.read = PageTimes::by_type(&times).expect("two times");
         }),
-        ("ssd.write_cache.size = \"none\"", &|c| {
-            c.write_cache = WriteCacheConfig { size: Some(1 << 20), ..WriteCacheConfig::default() };
+        ("ssd.ftl.free_list = \"fifo\"", &|c| {
+            (c.gc.schedule, c.ftl.free_list) = ("preemptive".into(), FreeList::LeastWorn);
         }),
-        ("\"blocking\", \"after-reads\" or \"ideal\"", &|c| c.gc.schedule = "preemptive".into()),
         ("all but \"read-match\"", &|c| c.gc.victim = "read-match".into()),
         ("ssd.gc.domain = \"die\"", &|c| c.gc.domain = Domain::Channel),
         ("ssd.gc.concurrency.policy = \"unlimited\"", &|c| c.gc.concurrency = PolicyConfig::named("fixed")),
@@ -336,6 +462,9 @@ fn what_does_not_go_with_superblocks_is_refused_with_what_works() {
         &|c| c.ftl.priority = Priority::ReadsFirst,
         &|c| c.gc.domain = Domain::Device,
         &|c| c.gc.schedule = "ideal".into(),
+        &|c| c.gc.schedule = "preemptive".into(),
+        &|c| c.ftl.allocation = Allocation::Dynamic,
+        &|c| c.write_cache = WriteCacheConfig { size: Some(1 << 20), ..WriteCacheConfig::default() },
     ] {
         let mut config = many.clone();
         change(&mut config);

@@ -15,7 +15,9 @@ use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, PageTimes};
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, FlashPage, NoProbe, Origin, Probe, any, probe_as};
-use harmonia_ssd::{Allocation, Amount, Device, Drain, Ftl, Pacing, SsdConfig, SubRequest, WriteCacheConfig};
+use harmonia_ssd::{
+    Allocation, Amount, Device, Drain, Ftl, LastProgram, Pacing, SsdConfig, SubRequest, WriteCacheConfig,
+};
 use harmonia_types::{
     Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime, WriteCacheCounters,
 };
@@ -832,8 +834,9 @@ struct Seen {
     counters: WriteCacheCounters,
     refused: u64,
     moved: u64,
-    /// Devices that drain in part.
+    /// Devices that drain in part, and those that choose among the dies of a superblock.
     drained_in_part: u64,
+    chosen: u64,
     /// Devices whose programs carry several units, and bytes that all devices programmed for the host, padding apart.
     programs: u64,
     written: u64,
@@ -842,7 +845,7 @@ struct Seen {
 
 /// Random devices with a cache, random histories: every byte that is read is the last that arrived before, and every
 /// operation is answered once with blame that sums.
-fn check(seed: u64, packs: bool, seen: &mut Seen) {
+fn check(seed: u64, (packs, superblocks): (bool, bool), seen: &mut Seen) {
     let mut rng = Rng::stream(seed, "write cache");
     let config = crate::random::config(&mut rng);
     let mut config = crate::random::additions(&mut Rng::stream(seed, "write cache/additions"), config);
@@ -868,6 +871,12 @@ fn check(seed: u64, packs: bool, seen: &mut Seen) {
         ack: SimDuration(rng.below(50)),
         ..WriteCacheConfig::default()
     };
+    if superblocks {
+        let mut shared = Rng::stream(seed, "write cache/superblocks");
+        crate::random::superblocks(&mut config, &mut shared);
+        config.gc.last_program = pick(&mut shared, &[LastProgram::Padded, LastProgram::Filled]);
+        seen.chosen += u64::from(config.ftl.allocation == Allocation::Dynamic);
+    }
     crate::random::sharing(&mut config, &mut Rng::stream(seed, "write cache/sharing"));
     if config.geometry.program_planes > 1 && Rng::stream(seed, "write cache/drain").chance(0.75) {
         config.write_cache.drain = Drain::Partial;
@@ -934,7 +943,7 @@ fn check(seed: u64, packs: bool, seen: &mut Seen) {
             deadline: None,
             parity: ParityPages::NONE,
             background: rng.chance(0.1),
-            handle: 0,
+            handle: if superblocks { token as u16 % 3 } else { 0 },
         };
         open.insert(token, now);
         device.submit(now, request).unwrap_or_else(|why| panic!("{}: {why}", explain()));
@@ -999,7 +1008,7 @@ fn hear(
 #[test]
 fn every_byte_is_the_last_that_was_written_whatever_the_cache_does() {
     let mut seen = Seen::default();
-    (0..200).for_each(|seed| check(seed, false, &mut seen));
+    (0..200).for_each(|seed| check(seed, (false, false), &mut seen));
     let Seen { counters, refused, moved, .. } = seen;
     assert!(refused > 500 && moved > 10_000, "{refused} reads refused, {moved} pages moved");
     assert!(counters.absorbed_pages > 2_500 && counters.answered_pages > 2_500, "{counters:?}");
@@ -1010,12 +1019,29 @@ fn every_byte_is_the_last_that_was_written_whatever_the_cache_does() {
 #[test]
 fn every_byte_is_the_last_that_was_written_where_programs_carry_several_units() {
     let mut seen = Seen::default();
-    (0..440).for_each(|seed| check(seed, true, &mut seen));
-    let Seen { counters, refused, moved, programs, written, padding, drained_in_part } = seen;
+    (0..440).for_each(|seed| check(seed, (true, false), &mut seen));
+    let Seen { counters, refused, moved, programs, written, padding, drained_in_part, .. } = seen;
     assert!(refused > 500 && moved > 10_000, "{refused} reads refused, {moved} units moved");
     assert!(programs > 200, "{programs} devices have programs of several units");
     assert!(drained_in_part > 30, "{drained_in_part} devices drain in part");
     assert!(counters.absorbed_pages > 2_500 && counters.answered_pages > 2_500, "{counters:?}");
     assert!(counters.trimmed_pages > 100 && counters.waits > 2_500, "{counters:?}");
+    assert!(padding > 0 && padding < written, "{padding} of {written} bytes are padding");
+}
+
+/// Half of the devices have programs of several units.
+#[test]
+fn every_byte_is_the_last_that_was_written_where_dies_share_their_blocks() {
+    let mut seen = Seen::default();
+    (0..300).for_each(|seed| check(seed, (seed % 2 == 0, true), &mut seen));
+    let Seen { counters, refused, moved, programs, written, padding, drained_in_part, chosen } = seen;
+    assert!(refused > 200 && moved > 10_000, "{refused} reads refused, {moved} units moved");
+    assert!(
+        programs > 80 && chosen > 100,
+        "{programs} devices have programs of several units, {chosen} choose"
+    );
+    assert!(drained_in_part > 5, "{drained_in_part} devices drain in part");
+    assert!(counters.absorbed_pages > 1_000 && counters.answered_pages > 1_000, "{counters:?}");
+    assert!(counters.trimmed_pages > 50 && counters.waits > 1_000, "{counters:?}");
     assert!(padding > 0 && padding < written, "{padding} of {written} bytes are padding");
 }

@@ -129,24 +129,25 @@ fn sharing(seed: u64, config: &mut ArrayConfig) {
     }
 }
 
-/// In a fifth of the histories without write caches, dies of a drive share their blocks, all of them or each the planes of its own.
+/// In a fifth of the histories dies of a drive share their blocks, all of them or each the planes of its own.
 fn superblocks(seed: u64, config: &mut ArrayConfig) {
     let mut rng = Rng::stream(seed, "contents/superblocks");
     let superblock = pick(&mut rng, &[Superblock::Drive, Superblock::Drive, Superblock::Dies(1)]);
-    let schedule = pick(&mut rng, &["blocking", "after-reads", "ideal"]);
+    let schedule =
+        pick(&mut rng, &["blocking", "after-reads", "ideal", "preemptive", "stepwise", "preemptive"]);
+    let allocation = pick(&mut rng, &[Allocation::CWDP, Allocation::Dynamic]);
     if rng.chance(0.8) {
         return;
     }
-    for SsdConfig { geometry, ftl, gc, timing, .. } in
-        config.members.iter_mut().map(|member| &mut member.ssd).filter(|ssd| ssd.write_cache.is_none())
+    for SsdConfig { geometry, ftl, gc, timing, .. } in config.members.iter_mut().map(|member| &mut member.ssd)
     {
         (ftl.superblock, ftl.multi_plane, geometry.summary_pages) = (superblock, false, 0);
-        (ftl.allocation, ftl.allocation_unit) = (Allocation::CWDP, AllocationUnit::Die);
+        (ftl.allocation, ftl.allocation_unit) = (allocation, AllocationUnit::Die);
         (timing.read, timing.program) = (timing.read.first().into(), timing.program.first().into());
         (gc.destination, gc.schedule) = (Destination::Unit, schedule.into());
         gc.concurrency = PolicyConfig::named("unlimited");
         gc.domain = if gc.domain == Domain::Device { Domain::Device } else { Domain::Die };
-        if gc.trigger.shares_work() {
+        if gc.trigger.shares_work() && schedule != "preemptive" {
             gc.trigger = Trigger::Foreground;
         }
         if gc.victim.policy == "read-match" {
@@ -155,14 +156,16 @@ fn superblocks(seed: u64, config: &mut ArrayConfig) {
     }
 }
 
-/// A sixth of the histories read pages again, where dies do not share their blocks.
+/// A sixth of the histories read pages again.
 fn retries(seed: u64, config: &mut ArrayConfig) {
     let mut rng = Rng::stream(seed, "contents/read retry");
     if rng.chance(1.0 / 6.0) {
         let (probability, step) =
             (pick(&mut rng, &[0.01, 0.3, 0.5]), pick(&mut rng, &[None, Some(SimDuration(5_000))]));
-        let members = config.members.iter_mut().filter(|member| member.ssd.ftl.superblock == Superblock::Off);
-        members.for_each(|member| member.ssd.timing.read_retry = ReadRetry { probability, step });
+        config
+            .members
+            .iter_mut()
+            .for_each(|member| member.ssd.timing.read_retry = ReadRetry { probability, step });
     }
 }
 

@@ -214,31 +214,40 @@ pub fn superblocks(config: &mut SsdConfig, rng: &mut Rng) {
     let divisors: Vec<Superblock> =
         (1..=dies).filter(|n| dies.is_multiple_of(*n)).map(Superblock::Dies).collect();
     config.ftl.superblock = if rng.chance(0.4) { Superblock::Drive } else { pick(rng, &divisors) };
-    (config.timing.read, config.timing.program) =
-        (config.timing.read.first().into(), config.timing.program.first().into());
-    config.timing.read_retry = ReadRetry::OFF;
+    config.timing.program = config.timing.program.first().into();
+    if geometry.program_pages == 1 {
+        config.timing.read = config.timing.read.first().into();
+    }
     config.ftl.multi_plane = false;
     config.ftl.allocation_unit = AllocationUnit::Die;
-    config.ftl.allocation = Allocation::CWDP;
+    config.ftl.allocation = pick(rng, &[Allocation::CWDP, Allocation::Dynamic]);
     config.ftl.placement = match rng.chance(0.3) && config.gc.hard_threshold != Amount::Blocks(0) {
         true => PolicyConfig::named("streams").with("handles", 1).with("isolation", "initial"),
         false => FtlConfig::by_frontiers(),
     };
     config.gc.destination = Destination::Unit;
     config.gc.concurrency = PolicyConfig::named("unlimited");
-    config.gc.schedule = pick(rng, &["blocking", "blocking", "after-reads", "ideal"]).into();
+    let schedules =
+        ["blocking", "blocking", "after-reads", "ideal", "preemptive", "preemptive", "stepwise", "slack"];
+    config.gc.schedule = slack_of(400, pick(rng, &schedules).into());
     config.gc.domain = pick(rng, &[Domain::Die, Domain::Device]);
-    if config.gc.trigger.shares_work() {
-        config.gc.trigger = Trigger::Foreground;
-    }
     if config.gc.victim.policy == "read-match" {
         config.gc.victim = "greedy".into();
     }
-    // Spare for more frontiers.
-    if let Amount::Blocks(reserved) = &mut config.ftl.reserved_blocks {
-        *reserved += 3;
+    // A superblock takes a block of each plane, and a unit of before has those of several. Spare for more frontiers, and for what
+    // blocks may lack of a program.
+    if let Amount::Blocks(reserved) = config.ftl.reserved_blocks {
+        config.geometry.blocks_per_plane = config.geometry.blocks_per_plane.max(reserved + 4);
     }
-    config.geometry.blocks_per_plane += 3;
+    for round in 0..100 {
+        let Amount::Blocks(reserved) = &mut config.ftl.reserved_blocks else { return };
+        let more = if round == 0 { 3 } else { 1 };
+        *reserved += more;
+        config.geometry.blocks_per_plane += more;
+        if config.resolve().is_ok() {
+            return;
+        }
+    }
 }
 
 /// The schedule, with this slack in ns if it has one.
