@@ -6,7 +6,7 @@
 //!
 //! Random arrays one after the other, from SEED on, until their members have read, programmed and moved OPERATIONS pages.
 //! Members fail in a third of them. A quarter of those that can keep a log do so, and lose power, and another
-//! quarter with a write-intent bitmap. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
+//! quarter with a write-intent bitmap. Caches of stripes lose what they hold in another quarter. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
 //! `1 SEED` runs that history again.
 #![expect(clippy::print_stdout, reason = "prints its progress")]
 #![expect(clippy::disallowed_types, reason = "prints its rate, which no result depends on")]
@@ -21,6 +21,7 @@ use torture::content::{Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
 use torture::log::{Logged, run_logged, run_marked};
 use torture::scenario::levels;
+use torture::volatile::run_volatile;
 use torture::wear::run_worn;
 
 /// Requests of histories: short ones begin on empty devices more often, long ones collect more garbage.
@@ -87,6 +88,11 @@ fn history(seed: u64) -> Result<Counts, Failure> {
         && let Some(worn) = run_worn::<Tag>(seed, requests)
     {
         return worn;
+    }
+    if round % 4 == 1
+        && let Some(volatile) = run_volatile::<Tag>(seed, requests)
+    {
+        return volatile;
     }
     if seed.is_multiple_of(10) { run::<Real>(options) } else { run::<Tag>(options) }
 }

@@ -71,6 +71,9 @@ pub trait Probe: Send + Any {
     /// `lpn` is declared unused, and its latest data was in the cache: that is dropped. Its `trim` follows when flash has dropped it, too.
     #[inline]
     fn discard(&mut self, _lpn: Lpn) {}
+    /// Power was lost, and with it what a slot holds, or the news that `lpn` is unused, of which flash has not heard.
+    #[inline]
+    fn lose(&mut self, _slot: u32, _lpn: Lpn) {}
     /// A host reads `lpn` from a slot of the write cache.
     #[inline]
     fn answer(&mut self, _slot: u32, _lpn: Lpn, _origin: Origin) {}
@@ -170,6 +173,9 @@ impl Probe for AnyProbe {
     }
     fn discard(&mut self, lpn: Lpn) {
         (**self).discard(lpn);
+    }
+    fn lose(&mut self, slot: u32, lpn: Lpn) {
+        (**self).lose(slot, lpn);
     }
     fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
         (**self).answer(slot, lpn, origin);

@@ -5,10 +5,10 @@
 //!               members finish the page operations that have begun         (requests that arrive meanwhile wait)
 //! ```
 //!
-//! The controller forgets what is not in NVRAM. Members have stored power for the reads and programs that have begun, as
-//! drives with power-loss protection do; what they had queued or on the link is forgotten. So a row that was being written
-//! may hold any mix of old and new pages. What was acknowledged before stands, and so does a completion that was known and
-//! lies ahead. Parked pages stay parked, and are written back again. Jobs go on where their first step under way began.
+//! The controller forgets what is not in NVRAM. Members have stored power for the reads and programs that have begun; what they
+//! had queued or on the link is forgotten. So a row that was being written may hold any mix of old and new pages. What was
+//! acknowledged before stands, and so does a completion that was known and lies ahead, but for what was not flushed of a
+//! write cache [without stored power](harmonia_ssd::Device::lose_power). Parked pages stay parked, and are written back again. Jobs go on where their first step under way began.
 //!
 //! Power is back at once: a loss takes no simulated time but what recovery takes. The host then submits again what was not
 //! acknowledged, in order of arrival, flushes too. The time until then is the request's `restart`.
@@ -22,7 +22,8 @@
 //! Operations that members have begun are answered by nobody: their tokens are of an older generation.
 //!
 //! Source: the kernel's Documentation/admin-guide/md.rst and md(4) on unclean shutdown; drives of data centres keep power for
-//! what they have begun. Not modelled: the time of the outage; members and coordinator that start again, too: coordinators are
+//! what they have begun. Not modelled: members whose caches forget below redundancy or NVRAM: md flushes them before it marks an
+//! array clean or reuses a log, and this array does not. Scenarios with them are refused. Nor the time of the outage; members and coordinator that start again, too: coordinators are
 //! not told, and messages between controller and members arrive; requests that the host would not submit again.
 
 use harmonia_ssd::probe::Probe;

@@ -18,7 +18,7 @@
 //! exactly what lay on missing places may be wrong or unread (`damage`), and requests complete all the same.
 //!
 //! Power is lost at random moments, and members fail then: what was acknowledged stands, and a write hole takes what flash said
-//! at that moment and nothing else (`power`).
+//! at that moment and nothing else (`power`). Where caches have no stored power, what was not flushed may be older (`volatile`).
 //!
 //! What `gaftl` displaces and moves has free stripes, which no array here has: rows are compared in `schemes/gaftl/planner/tests`, as
 //! symbols, on whole arrays and on plans alone, with members that fail and pages that cannot be read.
@@ -38,6 +38,7 @@ use torture::content::{Content, Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
 use torture::log::{Logged, run_logged, run_marked};
 use torture::scenario::{DECLUSTERED, levels};
+use torture::volatile::run_volatile;
 use torture::wear::run_worn;
 
 /// Requests of a history: a few times what its devices hold.
@@ -399,6 +400,26 @@ fn contents_outlive_losses_of_power() {
         ],
     );
     assert!(power.left_open < power.predicted, "{power:#?}");
+}
+
+/// Caches without stored power forget what was not flushed, and nothing else. Every page then holds what the host wrote there at some time.
+#[test]
+fn what_was_flushed_outlives_losses_of_power_in_caches_without_stored_power() {
+    let stripes = (0..).step_by(levels().len());
+    let sum = sum(stripes.filter_map(|seed| run_volatile::<Tag>(seed, 2 * REQUESTS)).take(80));
+    let power = &sum.power;
+    eprintln!("{power:#?}, {} pages forgotten, {} flushes", sum.forgotten, sum.flushes);
+    assert_exceed(
+        &sum,
+        &[
+            ("losses of power", power.losses, 600),
+            ("requests submitted again", power.again, 1_000),
+            ("pages forgotten", sum.forgotten, 5_000),
+            ("flushes", sum.flushes, 500),
+            ("sectors looked at", sum.power_losses, 10_000),
+            ("sectors read", sum.sectors_read, 100_000),
+        ],
+    );
 }
 
 /// The same where a write-intent bitmap says which chunks are to be gone through.

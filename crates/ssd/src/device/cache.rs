@@ -687,21 +687,42 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Power is lost: a page that was on its way to a die has not got there.
+    /// Whether a loss of power takes what the cache holds.
+    pub(super) fn cache_is_volatile(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| !cache.power_protected)
+    }
+
+    /// Power is lost: a page that was on its way to a die has not got there. It comes back, or is lost.
     pub(super) fn takes_back(&mut self, slot: u32) {
-        if let Some(cache) = &mut self.cache {
+        let Some(cache) = &mut self.cache else { return };
+        if cache.power_protected {
             cache.pages.take_back(slot);
+        } else {
+            self.probe.lose(slot, Lpn(cache.pages.slot(slot).lpn));
+            cache.pages.lose(slot);
         }
     }
 
-    /// Power is lost: nothing is in line for the cache any more. What it holds is looked at once more.
+    /// Power is lost: nothing is in line for the cache any more. What it holds is looked at once more, or is lost.
     pub(super) fn forget_line(&mut self, now: SimTime) {
         let mut forgotten = Vec::new();
         if let Some(cache) = &mut self.cache {
             cache.pages.lose_power(now, |sub| forgotten.push(sub));
+            if !cache.power_protected {
+                cache.pages.lose_waiting(|slot, lpn| self.probe.lose(slot, Lpn(lpn)));
+            }
             self.bus_wakes.set(self.buses.len() + 1, now);
         }
         forgotten.into_iter().for_each(|sub| self.forget_page(sub));
+    }
+
+    /// Power is lost, and with it what was to fill the next programs.
+    pub(super) fn feed_anew(&mut self) {
+        if let Some(cache) = self.cache.as_mut().filter(|cache| !cache.power_protected)
+            && self.rules.shape.packing.packs()
+        {
+            cache.pages.feed_anew(lists_of_units(&self.rules.shape, &self.ftl).into_iter());
+        }
     }
 
     /// Checks the cache against the operations that write its pages to flash.

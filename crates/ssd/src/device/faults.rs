@@ -8,10 +8,24 @@
 //! that moment. Its counters, its last status and its mapping can still be read.
 //!
 //! A device that loses power forgets what waits at its dies and what is on its link. Reads and programs that have begun finish
-//! on the power that it has stored, as drives with power-loss protection do, and nobody is told. What its write cache holds is kept by
-//! that power, too, and is written afterwards; what is in line for the cache is forgotten. Collection goes on as it was.
+//! on the power that it has stored, and nobody is told. What is in line for its write cache is forgotten. Collection goes on as it was.
 //!
-//! Not modelled: a loss of power under a write cache without stored power (a scenario with both is refused); pages that fail to read, dies that fail alone, what a program cut short leaves in its page, and the time a
+//! ```text
+//! power_protected   in the cache       at a die, waiting    its program has begun
+//! true              written later      written later        ends
+//! false             lost               lost                 ends
+//! ```
+//!
+//! What a write cache with stored power (`power_protected`) holds is written afterwards. Without, it is lost: reads then find what the host
+//! had written before, and what a trim dropped from the cache is there again. The map changes when a program begins, and a program that
+//! has begun ends, so the last copy on flash is always there: collection takes it for live until then. What a flush has answered for is
+//! programmed.
+//!
+//! Source: the NVM command set has a volatile write cache lose what no Flush or Force Unit Access has made non-volatile, and forbids no drive
+//! to keep more. A program that is cut short may damage pages of its word line that were written long before, so drives without stored
+//! power for their cache have some for what their dies have begun.
+//!
+//! Not modelled: pages that fail to read, dies that fail alone, what a program cut short leaves in its page, and the time a
 //! device needs to find its mapping again when power is back.
 
 use harmonia_flash::{Bus, Link, Timing};
@@ -98,22 +112,28 @@ impl<P: Probe> Device<P> {
             self.forget_waiting(die, now);
             self.silence_running(die);
         }
+        self.feed_anew();
         self.tell_queue(now);
     }
 
     /// Nothing waits at a die any more.
     fn forget_waiting(&mut self, die: u32, now: SimTime) {
-        let had_any = self.dies[die as usize].head != NO_OP;
+        let (had_any, is_volatile) = (self.dies[die as usize].head != NO_OP, self.cache_is_volatile());
         let mut next = self.dies[die as usize].head;
         while next != NO_OP {
             let handle = next;
             let PageOp { owner, next: behind, .. } = self.ops[handle];
             next = behind;
-            // What the cache has is kept by stored power.
-            let Owner::Host(sub) = owner.get() else { continue };
+            if owner.is_cache() && !is_volatile {
+                // Stored power keeps it.
+                continue;
+            }
             let is_background = self.is_background(owner);
             self.withdraw(die, handle);
-            self.forget_page(sub);
+            match owner.get() {
+                Owner::Host(sub) => self.forget_page(sub),
+                Owner::Cache(slot) => self.takes_back(slot),
+            }
             if !is_background {
                 self.note_done(die, now);
             }

@@ -42,7 +42,8 @@
 //! free, but nothing that has come back or that a read needs.
 //!
 //! With stored power (`power_protected`) what is in a slot is durable, and a flush has nothing to wait for. Without it a flush waits for the
-//! programs of all that came before it.
+//! programs of all that came before it, and a loss of power empties all slots but those whose programs have begun. The map changes when a
+//! program begins, so of a page that is lost it still has the last version that flash was given.
 //!
 //! This part knows slots and their order. It knows neither dies nor time: its owner asks it for the [next effect](WriteCache::next) and
 //! carries that out.
@@ -704,6 +705,35 @@ impl WriteCache {
         list.waiting -= 1;
         self.waiting -= 1;
         self.count_resting(write.list);
+    }
+
+    /// Power is lost and nothing has kept what a slot holds. No program of it has begun, and none will.
+    pub fn lose(&mut self, slot: u32) {
+        let Slot { state, holds, .. } = self.slots[slot as usize];
+        self.counters.lost_pages += u64::from(holds == Holds::Page);
+        if state == State::Waiting {
+            self.hand_over(slot);
+        }
+        self.is_on_flash(slot, SimDuration::ZERO);
+    }
+
+    /// The same of all that waits in lists. Calls `lost` with each slot before.
+    pub fn lose_waiting(&mut self, mut lost: impl FnMut(u32, u32)) {
+        for list in 0..self.lists.len() {
+            while self.lists[list].head != NONE {
+                let slot = self.lists[list].head;
+                lost(slot, self.slots[slot as usize].lpn);
+                self.lose(slot);
+            }
+        }
+    }
+
+    /// Nothing waits in lists any more, and these feed the next programs: what was handed over last has not been programmed.
+    pub fn feed_anew(&mut self, lists: impl Iterator<Item = Feeds>) {
+        for (list, feeds) in self.lists.iter_mut().zip(lists) {
+            list.takes = feeds.first;
+        }
+        self.look_at_all();
     }
 
     /// A page that was on its way has not reached a die, and goes again, before all others: a later version of it may wait.

@@ -7,8 +7,8 @@ use crate::random::pick;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
-use harmonia_ssd::{Device, Ftl, SubRequest};
-use harmonia_types::{Operation, ParityPages, SimDuration, SimTime};
+use harmonia_ssd::{Device, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
+use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
 
 /// One write runs, one waits: the first is stored, the second is not, and neither is answered.
 #[test]
@@ -22,6 +22,83 @@ fn what_runs_is_stored_and_what_waits_is_not() {
     let holds = |lpn| bench.device.ftl().lookup(0, lpn).is_some();
     assert!(holds(0) && !holds(1));
     assert_eq!(bench.device.counters().programs[0], 1);
+}
+
+/// One die behind a cache of so many pages, with stored power or without. The program of a page takes 5,300 from the moment at which it is
+/// handed over.
+fn cached(pages: u64, power_protected: bool) -> SsdConfig {
+    let size = Some(pages * PAGE);
+    let write_cache = WriteCacheConfig { size, power_protected, ..WriteCacheConfig::default() };
+    SsdConfig { write_cache, ..one_die() }
+}
+
+/// Which of the first three pages flash has, and how many the cache has lost, once power is lost at `at` and all is over.
+fn left_on_flash(mut bench: Bench, at: u64) -> ([bool; 3], u64) {
+    bench.advance(at);
+    bench.device.lose_power(SimTime(at));
+    bench.device.audit();
+    bench.collected();
+    assert!(bench.device.is_quiet());
+    bench.device.ftl().audit();
+    let holds = [0, 1, 2].map(|lpn| bench.device.ftl().lookup(0, lpn).is_some());
+    (holds, bench.device.counters().write_cache.lost_pages)
+}
+
+/// Page 0 is programmed from 70 to 5,370, and page 1 after it; page 2 finds no slot until 5,370, and its program would begin at 10,670.
+#[test]
+fn a_cache_without_stored_power_loses_what_no_program_has_taken() {
+    let left = |power_protected, at| {
+        let mut bench = Bench::empty(&cached(2, power_protected));
+        bench.write(0, 1, 0, 1).write(0, 2, 1, 1).write(0, 3, 2, 1);
+        left_on_flash(bench, at)
+    };
+    assert_eq!(left(false, 69), ([false; 3], 0), "all is on the link");
+    assert_eq!(left(false, 70), ([true, false, false], 0), "page 1 is on the link yet, page 2 behind it");
+    assert_eq!(left(false, 5_369), ([true, false, false], 1));
+    assert_eq!(left(false, 5_370), ([true, true, false], 1), "its turn has come, and page 2 has a slot");
+    assert_eq!(left(false, 10_669), ([true, true, false], 1));
+    assert_eq!(left(false, 10_670), ([true; 3], 0));
+    assert_eq!(left(true, 5_369), ([true, true, false], 0), "what has no slot is lost with any cache");
+    assert_eq!(left(true, 5_370), ([true; 3], 0));
+}
+
+/// The flush is answered when the programs of pages 0 and 1 have ended. Page 2 comes behind it, and is lost.
+#[test]
+fn what_a_flush_has_answered_for_is_there_and_nothing_else_need_be() {
+    let flush = SubRequest { length: 0, ..sub(3, Operation::Flush, 0, 1) };
+    let mut bench = Bench::empty(&cached(4, false));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(200, flush).write(300, 4, 2, 1).advance(10_669);
+    assert!(bench.find(3).is_none());
+    let blame = Blame { cache_wait: 10_670 - 200, ..Blame::default() };
+    bench.known_at(10_670, 3, 10_670, blame);
+    assert_eq!(left_on_flash(bench, 10_670), ([true; 3], 0), "the program of page 2 has begun");
+    // Behind a page that is programmed meanwhile, what came after the flush is lost.
+    let mut bench = Bench::empty(&cached(4, false));
+    bench.write(0, 1, 0, 1).submit(200, flush).write(300, 2, 1, 1).write(300, 4, 2, 1).advance(5_370);
+    assert!(bench.find(3).is_some());
+    assert_eq!(left_on_flash(bench, 5_370), ([true, true, false], 1));
+    // With stored power there is nothing to wait for.
+    let mut bench = Bench::empty(&cached(4, true));
+    bench.write(0, 1, 0, 1).submit(200, flush).known_by(200, 3, 200, Blame::default());
+}
+
+/// Flash has page 0. A later version of it, or the news that it is not used any more, waits behind the program of page 1 when power is lost.
+#[test]
+fn a_page_that_is_lost_is_what_it_was_before_and_so_is_one_that_was_trimmed() {
+    for trims in [false, true] {
+        let mut bench = Bench::with(&cached(4, false), &[&[0]]);
+        let before = bench.device.ftl().lookup(0, 0);
+        bench.write(0, 1, 1, 1).write(0, 2, 0, 1);
+        if trims {
+            bench.submit(1_000, sub(3, Operation::Trim, 0, 1));
+            assert!(bench.find(3).is_some(), "it was answered at once");
+        }
+        assert_eq!(left_on_flash(bench, 5_369).0, [true, true, false], "trims: {trims}");
+        let mut bench = Bench::with(&cached(4, false), &[&[0]]);
+        bench.write(0, 1, 1, 1).write(0, 2, 0, 1).advance(5_369);
+        bench.device.lose_power(SimTime(5_369));
+        assert_eq!(bench.device.ftl().lookup(0, 0), before);
+    }
 }
 
 /// Random devices under every policy that lose power at random moments, with every audit on: what was submitted since is
@@ -46,6 +123,7 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
             let program = u64::from(config.resolve().unwrap().packing.slots_per_program());
             config.write_cache.size = Some((program + packing.below(3 * program)) * 512);
         }
+        config.write_cache.power_protected = Rng::stream(seed, "power/stored").chance(0.5);
         let ftl = Ftl::new(&config, seed, "device").unwrap();
         let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.mapping_unit()));
         let mut device = Device::new(&config, ftl, any(AuditProbe)).unwrap();

@@ -19,7 +19,8 @@ use harmonia_ssd::{
     Allocation, Amount, Device, Drain, Ftl, LastProgram, Pacing, SsdConfig, SubRequest, WriteCacheConfig,
 };
 use harmonia_types::{
-    Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, SimDuration, SimTime, WriteCacheCounters,
+    Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, Ppn, SimDuration, SimTime,
+    WriteCacheCounters,
 };
 
 const ACK: u64 = 10;
@@ -557,6 +558,18 @@ fn a_program_that_ageing_began_is_filled() {
     assert_eq!((written(&bench), counted(&bench).admitted_pages), ((12, 0), 7));
 }
 
+/// The two units that fill what ageing has begun are lost on their way to the die, which reads. So the next two fill it.
+#[test]
+fn what_was_to_fill_a_program_and_is_lost_is_made_up_for() {
+    let mut bench = Bench::with(&without_power(cached(four(), 8)), &[&[0, 1, 2, 3, 4, 5]]);
+    bench.read(0, 1, 0, 1).write(10, 2, 20, 1).write(10, 3, 21, 1).advance(500);
+    bench.device.lose_power(SimTime(500));
+    bench.device.audit();
+    assert_eq!((counted(&bench).lost_pages, written(&bench)), (2, (6, 0)));
+    bench.write(10_000, 4, 22, 1).write(10_000, 5, 23, 1).advance(100_000);
+    assert_eq!(written(&bench), (6 + 2, 0));
+}
+
 /// Where any die may take a program, one takes all of it, and the other the next.
 #[test]
 fn all_units_of_a_program_go_to_one_die() {
@@ -760,6 +773,23 @@ impl Tagged {
         within(start)..within(end)
     }
 
+    /// What flash has of a page, or is being given.
+    fn on_flash(&self, ftl: &Ftl, lpn: u32) -> Page {
+        let shape = ftl.shape();
+        let (unit, in_unit) = match shape.is_dynamic() {
+            true => (ftl.home(lpn).unwrap_or_default(), lpn),
+            false => (shape.locate(lpn).1, shape.locate(lpn).2),
+        };
+        let found = ftl.lookup(unit, in_unit);
+        found.map_or_else(
+            || vec![None; SIZE],
+            |(block, page)| {
+                let ppn = Ppn(block << self.page_bits | page);
+                self.load(FlashPage { unit, ppn }, Lpn(lpn))
+            },
+        )
+    }
+
     fn load(&self, from: FlashPage, lpn: Lpn) -> Page {
         let (owner, page) = &self.flash[&(from.unit, from.ppn.0)];
         assert_eq!(*owner, lpn, "{from:?} holds another page");
@@ -800,6 +830,12 @@ impl Probe for Tagged {
         bytes.iter().for_each(|&byte| programmed[byte] = page[byte]);
         let before = self.flash.insert((to.unit, to.ppn.0), (lpn, programmed));
         assert!(before.is_none(), "{to:?} is not erased");
+    }
+
+    fn lose(&mut self, slot: u32, lpn: Lpn) {
+        assert_eq!(self.slots[&slot].0, lpn);
+        // The rest of a page that was read for it.
+        self.merged.remove(&lpn);
     }
 
     fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
@@ -843,11 +879,9 @@ struct Seen {
     padding: u64,
 }
 
-/// Random devices with a cache, random histories: every byte that is read is the last that arrived before, and every
-/// operation is answered once with blame that sums.
-fn check(seed: u64, (packs, superblocks): (bool, bool), seen: &mut Seen) {
-    let mut rng = Rng::stream(seed, "write cache");
-    let config = crate::random::config(&mut rng);
+/// A random device with a cache, and how many pages its programs carry.
+fn random_cached(seed: u64, rng: &mut Rng, (packs, superblocks): (bool, bool)) -> (SsdConfig, u64) {
+    let config = crate::random::config(rng);
     let mut config = crate::random::additions(&mut Rng::stream(seed, "write cache/additions"), config);
     crate::random::timing(&mut config, &mut Rng::stream(seed, "write cache/timing"));
     crate::random::front(&mut config, &mut Rng::stream(seed, "write cache/front"));
@@ -875,16 +909,24 @@ fn check(seed: u64, (packs, superblocks): (bool, bool), seen: &mut Seen) {
         let mut shared = Rng::stream(seed, "write cache/superblocks");
         crate::random::superblocks(&mut config, &mut shared);
         config.gc.last_program = pick(&mut shared, &[LastProgram::Padded, LastProgram::Filled]);
-        seen.chosen += u64::from(config.ftl.allocation == Allocation::Dynamic);
     }
     crate::random::sharing(&mut config, &mut Rng::stream(seed, "write cache/sharing"));
     if config.geometry.program_planes > 1 && Rng::stream(seed, "write cache/drain").chance(0.75) {
         config.write_cache.drain = Drain::Partial;
-        seen.drained_in_part += 1;
     }
     if Rng::stream(seed, "write cache/pacer").chance(0.4) {
         config.write_cache.pacer = Pacing::Collection;
     }
+    (config, program)
+}
+
+/// Random devices with a cache, random histories: every byte that is read is the last that arrived before, and every
+/// operation is answered once with blame that sums.
+fn check(seed: u64, (packs, superblocks): (bool, bool), seen: &mut Seen) {
+    let mut rng = Rng::stream(seed, "write cache");
+    let (config, program) = random_cached(seed, &mut rng, (packs, superblocks));
+    seen.chosen += u64::from(superblocks && config.ftl.allocation == Allocation::Dynamic);
+    seen.drained_in_part += u64::from(config.write_cache.drain == Drain::Partial);
     let explain = || format!("seed {seed}: {config:#?}");
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("{}: {why}", explain()));
     let bytes = u64::from(ftl.shape().logical_pages) * SIZE as u64;
@@ -1044,4 +1086,136 @@ fn every_byte_is_the_last_that_was_written_where_dies_share_their_blocks() {
     assert!(counters.absorbed_pages > 1_000 && counters.answered_pages > 1_000, "{counters:?}");
     assert!(counters.trimmed_pages > 50 && counters.waits > 1_000, "{counters:?}");
     assert!(padding > 0 && padding < written, "{padding} of {written} bytes are padding");
+/// What a page has held, one version for each write or trim of it that was submitted: the token, and the bytes.
+type Versions = Vec<(u32, Page)>;
+
+/// What a run in which power is lost has seen.
+#[derive(Default)]
+struct Lost {
+    losses: u64,
+    pages: u64,
+    /// Of the pages that were looked at after losses, those that were older than the last version.
+    older: u64,
+    looked_at: u64,
+    flushes: u64,
+}
+
+/// Random devices whose cache loses what it holds: after each loss every page is, as a whole, one of its versions, and none from before a
+/// flush that was answered.
+fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
+    let mut rng = Rng::stream(seed, "write cache");
+    let (mut config, _) = random_cached(seed, &mut rng, (packs, seed % 4 == 3));
+    config.write_cache.power_protected = false;
+    let explain = || format!("seed {seed}: {config:#?}");
+    let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("{}: {why}", explain()));
+    let pages = ftl.shape().logical_pages;
+    let tagged = Tagged { page_bits: ftl.shape().page_bits, ..Tagged::default() };
+    let mut device = Device::new(&config, ftl, any(tagged)).expect("the policies are registered");
+    let mut versions: Vec<Versions> = vec![vec![(u32::MAX, vec![None; SIZE])]; pages as usize];
+    let mut open: BTreeMap<u32, Operation> = BTreeMap::new();
+    // By token of a flush: the version of each page that was answered when it came.
+    let mut flushes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut now = SimTime::ZERO;
+    for token in 0..300u32 {
+        now += SimDuration(pick(&mut rng, &[0, 1, 40, 400, 4_000]) * rng.below(4));
+        device.advance_until(now, false).unwrap_or_else(|why| panic!("{}: {why}", explain()));
+        for done in device.completions().drain(..) {
+            let number = told_by(done.token).0;
+            open.remove(&number).expect("answered once");
+            for (versions, answered) in versions.iter_mut().zip(flushes.remove(&number).unwrap_or_default()) {
+                let first = versions.iter().position(|version| version.0 == answered).unwrap_or(0);
+                versions.drain(..first);
+                seen.flushes += 1;
+            }
+        }
+        if rng.chance(0.05) {
+            device.lose_power(now);
+            device.audit();
+            device.ftl().audit();
+            seen.losses += 1;
+            open.clear();
+            flushes.clear();
+            let tagged: &Tagged = probe_as(device.probe());
+            for (lpn, versions) in (0..).zip(&mut versions) {
+                let found = tagged.on_flash(device.ftl(), lpn);
+                let is_one = versions.iter().any(|version| version.1 == found);
+                assert!(is_one, "{}: page {lpn} is {found:?}, none of {versions:?}", explain());
+                seen.older += u64::from(versions.last().is_some_and(|last| last.1 != found));
+                seen.looked_at += 1;
+                *versions = vec![(u32::MAX, found)];
+            }
+        }
+        let operations = [Operation::Write, Operation::Write, Operation::Write, Operation::Trim];
+        let operation = if rng.chance(0.05) { Operation::Flush } else { pick(&mut rng, &operations) };
+        let bytes = u64::from(pages) * SIZE as u64;
+        let unit = if rng.chance(0.6) { SIZE as u64 } else { 1 };
+        let length = (1 + rng.below(bytes.min(4 * SIZE as u64) / unit)) * unit;
+        let places = (bytes - length) / unit + 1;
+        let near = if rng.chance(0.5) { places.min(8) } else { places };
+        let offset = rng.below(near) * unit;
+        let (offset, length) = if operation == Operation::Flush { (0, 0) } else { (offset, length) };
+        if operation == Operation::Flush {
+            let answered = |versions: &Versions| {
+                let last = versions.iter().rev().find(|version| !open.contains_key(&version.0));
+                last.map_or(u32::MAX, |version| version.0)
+            };
+            flushes.insert(token, versions.iter().map(answered).collect());
+        }
+        for (base, versions) in (0..).step_by(SIZE).zip(&mut versions) {
+            let within = |byte: u64| byte.saturating_sub(base).min(SIZE as u64) as usize;
+            let covered = within(offset)..within(offset + length);
+            if covered.is_empty() {
+                continue;
+            }
+            let mut page = versions.last().expect("it has one").1.clone();
+            match operation {
+                Operation::Write => page[covered.clone()].fill(Some(token)),
+                Operation::Trim if covered.len() == SIZE => page.fill(None),
+                _ => continue,
+            }
+            versions.push((token, page));
+        }
+        let request = SubRequest {
+            token: token_of(token, offset, length),
+            operation,
+            offset,
+            length,
+            fast_fail: false,
+            deadline: None,
+            parity: ParityPages::NONE,
+            background: rng.chance(0.1),
+            handle: 0,
+        };
+        open.insert(token, operation);
+        device.submit(now, request).unwrap_or_else(|why| panic!("{}: {why}", explain()));
+        device.audit();
+    }
+    open.insert(300, Operation::Flush);
+    device.submit(now, SubRequest { token: 300, ..flush(0) }).expect("room");
+    while device.next_wakeup() != SimTime::NEVER {
+        let next = device.next_wakeup();
+        device.advance_until(next, false).unwrap_or_else(|why| panic!("{}: {why}", explain()));
+    }
+    for done in device.completions().drain(..) {
+        open.remove(&told_by(done.token).0).expect("answered once");
+    }
+    seen.pages += device.counters().write_cache.lost_pages;
+    assert!(open.is_empty(), "{}: {open:?} are not answered", explain());
+    device.ftl().audit();
+    let tagged: &Tagged = probe_as(device.probe());
+    for (lpn, versions) in (0..).zip(&versions) {
+        let last = versions.last().map(|version| &version.1);
+        assert_eq!(Some(&tagged.on_flash(device.ftl(), lpn)), last, "{}: page {lpn}", explain());
+    }
+}
+
+#[test]
+fn after_a_loss_of_power_every_page_is_one_that_was_written_there_since_the_last_flush() {
+    for packs in [false, true] {
+        let mut seen = Lost::default();
+        (0..if packs { 140 } else { 70 }).for_each(|seed| check_losses(seed, packs, &mut seen));
+        let Lost { losses, pages, older, looked_at, flushes } = seen;
+        let case = format!("{losses} losses, {pages} pages, {older} of {looked_at} older, {flushes} flushes");
+        assert!(losses > 700 && pages > 500 && older > 500 && flushes > 1_000, "{case}");
+    }
 }

@@ -83,6 +83,8 @@ crate::counters! {
         pub waits_for_gc: u64 = Sum, "pages";
         /// Most pages that it held at a time.
         pub high_water_pages: u64 = Peak, "pages";
+        /// Pages that losses of power took from it before their programs began.
+        pub lost_pages: u64 = Sum, "pages";
     }
 
     /// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +

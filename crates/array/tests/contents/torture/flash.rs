@@ -27,6 +27,8 @@ pub struct FlashCounts {
     /// Pages discarded.
     pub trims: u64,
     pub erases: u64,
+    /// Pages in a write cache, and pages trimmed there, that losses of power took.
+    pub lost: u64,
 }
 
 /// What a slot of a member's write cache holds of a page.
@@ -269,6 +271,15 @@ impl<C: Content> Probe for Flash<C> {
         assert!(matches!(due.pop(), Some(Due::Program(_))), "the latest data waited");
         due.push(Due::Unmap);
         self.touched[lpn.0 as usize] = true;
+    }
+
+    fn lose(&mut self, slot: u32, lpn: Lpn) {
+        self.counts.lost += 1;
+        let due = self.due.get_mut(&lpn.0).expect("what is lost was due");
+        let is_it = |due: &Due| *due == Due::Program(slot);
+        let at = due.iter().position(is_it).or_else(|| due.iter().position(|due| *due == Due::Unmap));
+        due.remove(at.expect("it had not begun"));
+        self.merged.remove(&lpn.0);
     }
 
     fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {

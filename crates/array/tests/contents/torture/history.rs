@@ -18,6 +18,7 @@ use super::places::Places;
 use super::power::{Outages, PowerCounts};
 use super::rebuild::{Kept, check_copies, check_power_loss, check_row, flash};
 use super::scenario::{Load, array, degraded_writes, faults, losses_of_power, stripe_cache};
+use super::volatile::forgets;
 use super::world::{Contents, World};
 
 /// How to run.
@@ -77,6 +78,8 @@ pub struct Counts {
     pub moves: u64,
     pub trims: u64,
     pub erases: u64,
+    /// Pages, and trims of pages, that losses of power took from write caches.
+    pub forgotten: u64,
     pub row_waits: u64,
     pub rows_read_modify_write: u64,
     pub rows_reconstruct_write: u64,
@@ -172,6 +175,7 @@ impl Counts {
         self.moves += other.moves;
         self.trims += other.trims;
         self.erases += other.erases;
+        self.forgotten += other.forgotten;
         self.row_waits += other.row_waits;
         self.rows_read_modify_write += other.rows_read_modify_write;
         self.rows_reconstruct_write += other.rows_reconstruct_write;
@@ -328,6 +332,7 @@ impl<C: Content> Run<C> {
             || config.coordination.policy == "hedge"
             || options.faults
             || options.power;
+        world.truth.is_volatile = config.members.iter().any(|member| forgets(&member.ssd.write_cache));
         let world = Arc::new(Mutex::new(world));
         let flash = |member: DeviceId| any(Flash::new(world.clone(), member, &shape, page_sectors));
         let mut array = Kept::with_payload(config, states, payload::any(Contents(world.clone())), flash)?;
@@ -521,6 +526,7 @@ impl<C: Content> Run<C> {
             counts.moves += flash.moves;
             counts.trims += flash.trims;
             counts.erases += flash.erases;
+            counts.forgotten += flash.lost;
         }
         let of_array = self.array.counters();
         let world = self.world.lock().expect("one thread");

@@ -12,7 +12,8 @@
 //! * `power`: losses of power, and what a write hole takes;
 //! * `wear`: members that wear out;
 //! * `scenario`: random arrays and loads;
-//! * `history`: one run.
+//! * `history`: one run;
+//! * `volatile`: drives that lose what their caches hold.
 
 pub mod content;
 pub mod damage;
@@ -24,5 +25,6 @@ pub mod power;
 pub mod rebuild;
 pub mod scenario;
 pub mod truth;
+pub mod volatile;
 pub mod wear;
 pub mod world;

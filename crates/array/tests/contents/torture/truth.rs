@@ -17,6 +17,10 @@
 //! (Read b arrives after write 2 is acknowledged.) A discard is a write of zeros. A sector that failures have taken may
 //! hold anything, until a write that arrives later is acknowledged.
 //!
+//! Drives without stored power for their caches may forget writes, but for those that a flush has made durable: one that arrived after
+//! they were acknowledged, and was acknowledged before power was lost. A durable write supersedes for good. All others supersede until
+//! power is lost; from then on each of these writes may be found, and what was found before need not be.
+//!
 //! Not verified: that two reads one after the other agree on the order of overlapping writes. Linearizability demands
 //! it; disks promise less, and this file says what it admits in one comparison.
 
@@ -36,6 +40,19 @@ struct Candidate {
     acknowledged: SimTime,
     /// Reads that arrive from now on cannot return it.
     superseded: SimTime,
+    durable: Durable,
+}
+
+/// Whether a write outlives a loss of power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Durable {
+    /// If a flush comes after it.
+    NotYet,
+    /// It went through a loss, and nobody knows whether it is there.
+    Perhaps,
+    Yes,
+    /// It was superseded by one that does.
+    Gone,
 }
 
 /// What is in a sector then.
@@ -53,6 +70,8 @@ pub struct Truth {
     reads: VecDeque<(u64, SimTime, bool)>,
     /// The last arrival.
     now: SimTime,
+    /// Writes may be forgotten with power.
+    pub is_volatile: bool,
 }
 
 impl Truth {
@@ -64,8 +83,14 @@ impl Truth {
             arrived: SimTime::ZERO,
             acknowledged: SimTime::ZERO,
             superseded: SimTime::NEVER,
+            durable: Durable::Yes,
         };
-        Truth { sectors: vec![vec![zeros]; sectors as usize], reads: VecDeque::new(), now: SimTime::ZERO }
+        Truth {
+            sectors: vec![vec![zeros]; sectors as usize],
+            reads: VecDeque::new(),
+            now: SimTime::ZERO,
+            is_volatile: false,
+        }
     }
 
     /// Requests arrive in the order of time.
@@ -94,7 +119,44 @@ impl Truth {
             arrived,
             acknowledged: never,
             superseded: never,
+            durable: if self.is_volatile { Durable::NotYet } else { Durable::Yes },
         });
+    }
+
+    /// A flush is acknowledged that arrived at `arrived`, and power has not been lost since. It is for these sectors.
+    pub fn is_flushed(&mut self, arrived: SimTime, covers: impl Fn(u64) -> bool) {
+        if !self.is_volatile {
+            return;
+        }
+        let flushed = (0..).zip(&mut self.sectors).filter(|(sector, _)| covers(*sector));
+        for (_, candidates) in flushed {
+            for place in 0..candidates.len() {
+                let Candidate { request, arrived: began, acknowledged, durable, .. } = candidates[place];
+                if durable != Durable::NotYet || acknowledged > arrived {
+                    continue;
+                }
+                candidates[place].durable = Durable::Yes;
+                let is_older = |other: &&mut Candidate| {
+                    other.acknowledged <= began && (other.request < request || other.request == u64::MAX)
+                };
+                candidates.iter_mut().filter(is_older).for_each(|older| older.durable = Durable::Gone);
+            }
+        }
+    }
+
+    /// Power is lost: what was superseded by what may be forgotten may be there again.
+    pub fn loses_power(&mut self) {
+        if !self.is_volatile {
+            return;
+        }
+        for candidate in self.sectors.iter_mut().flatten() {
+            if candidate.durable != Durable::Gone {
+                candidate.superseded = SimTime::NEVER;
+            }
+            if candidate.durable == Durable::NotYet && candidate.acknowledged != SimTime::NEVER {
+                candidate.durable = Durable::Perhaps;
+            }
+        }
     }
 
     /// A sector is lost, after the last arrival: writes in flight do not bring it back.
@@ -108,6 +170,7 @@ impl Truth {
             arrived: at,
             acknowledged: at,
             superseded: never,
+            durable: Durable::Yes,
         });
     }
 
@@ -131,7 +194,10 @@ impl Truth {
                 candidate.superseded = candidate.superseded.min(at);
             }
         }
-        candidates.retain(|candidate| candidate.superseded > oldest_read);
+        // What is not gone for good may be there again when power is lost.
+        let is_volatile = self.is_volatile;
+        let stays = |durable| is_volatile && durable != Durable::Gone;
+        candidates.retain(|candidate| candidate.superseded > oldest_read || stays(candidate.durable));
     }
 
     /// Whether a read that arrived at `since` may return this.

@@ -90,6 +90,8 @@ struct Pending {
     unreadable: Vec<(DeviceId, Range<u64>)>,
     /// Members that were not whole at any time since it arrived.
     ailed: Members,
+    /// Power was lost since it arrived.
+    is_cut: bool,
 }
 
 /// What a member operation carries to its member or back.
@@ -495,7 +497,9 @@ impl<C: Content> World<C> {
     fn loses_power(&mut self) {
         self.known.clear();
         self.logs.loses_power();
+        self.truth.loses_power();
         for pending in self.requests.iter_mut().flatten() {
+            pending.is_cut = true;
             pending.found.fill(false);
             pending.unreadable.clear();
         }
@@ -869,7 +873,15 @@ impl<C: Content> World<C> {
         let wanted: u64 = touched.iter().map(|range| range.end - range.start).sum();
         let found = vec![false; if request.operation == Operation::Read { wanted as usize } else { 0 }];
         let (ailed, unreadable) = (self.damage.ailing(), Vec::new());
-        self.requests.push_back(Some(Pending { request: *request, touched, found, unreadable, ailed }));
+        let is_cut = false;
+        self.requests.push_back(Some(Pending {
+            request: *request,
+            touched,
+            found,
+            unreadable,
+            ailed,
+            is_cut,
+        }));
     }
 
     fn completes(&mut self, id: u64, finish: SimTime) {
@@ -893,6 +905,12 @@ impl<C: Content> World<C> {
                         self.lose(sector);
                     }
                 }
+            }
+            // What was lost before it came again is not what it made durable.
+            Operation::Flush if !pending.is_cut => {
+                let HostRequest { arrival, member, .. } = pending.request;
+                let covers = |sector| member.is_none_or(|member| self.places.copies(sector)[0].0 == member);
+                self.truth.is_flushed(arrival, covers);
             }
             Operation::Flush => {}
         }

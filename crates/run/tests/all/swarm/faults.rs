@@ -74,8 +74,11 @@ fn losses_of_power(seed: u64, scenario: &Scenario) -> String {
     let mut d = Draw(Rng::stream(seed, "swarm/power"));
     let is_known =
         !matches!(scenario.array.level, Level::Draid(_)) && scenario.array.coordination.policy != "gaftl";
-    let forgets = scenario.array.members.iter().any(|member| !member.ssd.write_cache.power_protected);
-    if !is_known || forgets || d.0.chance(0.5) {
+    let mut caches = scenario.array.members.iter().map(|member| &member.ssd.write_cache);
+    let forgets = caches.any(|cache| cache.size.is_some() && !cache.power_protected);
+    let keeps_more = scenario.array.level.redundancy(scenario.array.devices) > 0;
+    let is_refused = forgets && (keeps_more || scenario.array.knowledge.nvram > 0);
+    if !is_known || is_refused || d.0.chance(0.5) {
         return String::new();
     }
     let losses: Vec<String> =
