@@ -1086,6 +1086,8 @@ fn every_byte_is_the_last_that_was_written_where_dies_share_their_blocks() {
     assert!(counters.absorbed_pages > 1_000 && counters.answered_pages > 1_000, "{counters:?}");
     assert!(counters.trimmed_pages > 50 && counters.waits > 1_000, "{counters:?}");
     assert!(padding > 0 && padding < written, "{padding} of {written} bytes are padding");
+}
+
 /// What a page has held, one version for each write or trim of it that was submitted: the token, and the bytes.
 type Versions = Vec<(u32, Page)>;
 
