@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!   y |  o    o               the axis of y is logarithmic and the same in all panels
-//!     |    x  |               points that no other beats in both have their names
-//!     |    a  b
+//!     |    x  |               points that no other beats in both have their names,
+//!     |    |  b               below the scale of y where there is no room
+//!     |    a
 //!     +----------------- x
 //! ```
 
@@ -12,7 +13,7 @@ use crate::canvas::{Anchor, Canvas, Frame};
 use crate::pen::pen;
 use crate::sheet::RESULTS;
 
-/// Of a panel with what stands around it, in pixels.
+/// Of a panel with what stands around it, without its names, in pixels.
 const PANEL: (f64, f64) = (300.0, 330.0);
 const LEFT: f64 = 66.0;
 const TOP: f64 = 72.0;
@@ -64,19 +65,17 @@ impl Scatter {
         let width = LEFT + PANEL.0 * self.panels.len().max(1) as f64;
         let series = self.series();
         let (legend, rows) = legend(&series, width);
-        let bottom = TOP + PANEL.1;
+        let points = || self.panels.iter().flat_map(|panel| &panel.points);
+        let y = Axis::holding(points().map(|point| point.y), Scale::Log);
+        let bottom = TOP + PANEL.1 + self.names_height(&y);
         let mut canvas = Canvas::new(&RESULTS, width, bottom + 70.0 + f64::from(rows) * 21.0, &self.title);
         canvas.text(20.0, 28.0, Anchor::Start, "title", &self.title);
         canvas.text_upwards(18.0, TOP + PANEL.1 / 2.0, "soft", &self.y_title);
-        let points = || self.panels.iter().flat_map(|panel| &panel.points);
-        let least = points().map(|point| point.y).fold(f64::INFINITY, f64::min);
-        // With room for names.
-        let y = Axis::holding(points().map(|point| point.y).chain([least / 2.0]), Scale::Log);
         for (index, panel) in self.panels.iter().enumerate() {
             let left = LEFT + PANEL.0 * index as f64;
             let frame = Frame { left, top: TOP, width: PANEL.0 - 24.0, height: PANEL.1 };
-            self.axes(&mut canvas, &frame, &y, index == 0);
-            self.panel(&mut canvas, &frame, &y, panel, &series);
+            self.axes(&mut canvas, &frame, bottom, &y, index == 0);
+            panel.draw(&mut canvas, &frame, bottom, &y, &series);
         }
         for (name, (x, row)) in series.iter().zip(legend) {
             let y = bottom + 68.0 + f64::from(row) * 21.0;
@@ -97,7 +96,16 @@ impl Scatter {
         names
     }
 
-    fn axes(&self, canvas: &mut Canvas, frame: &Frame, y: &Axis, is_first: bool) {
+    /// How far names reach below the axis of `y`, where the lowest point may be.
+    fn names_height(&self, y: &Axis) -> f64 {
+        let below = |panel: &Panel| {
+            let least = panel.points.iter().map(|point| point.y).fold(f64::INFINITY, f64::min);
+            LINE * (panel.best().len() as f64 + 1.0) - y.share(least) * PANEL.1
+        };
+        self.panels.iter().filter(|panel| !panel.points.is_empty()).map(below).fold(0.0, f64::max)
+    }
+
+    fn axes(&self, canvas: &mut Canvas, frame: &Frame, bottom: f64, y: &Axis, is_first: bool) {
         for &tick in &y.ticks {
             let at = frame.y(y.share(tick));
             canvas.rule((frame.left, at), (frame.right(), at), "grid", "");
@@ -105,31 +113,31 @@ impl Scatter {
                 canvas.text(frame.left - 8.0, at + 4.0, Anchor::End, "tick", &tick_text(tick));
             }
         }
-        canvas.rule((frame.left, frame.bottom()), (frame.right(), frame.bottom()), "axis", "");
-        canvas.rule((frame.left, frame.top), (frame.left, frame.bottom()), "axis", "");
+        canvas.rule((frame.left, bottom), (frame.right(), bottom), "axis", "");
+        canvas.rule((frame.left, frame.top), (frame.left, bottom), "axis", "");
         let middle = frame.left + frame.width / 2.0;
-        canvas.text(middle, frame.bottom() + 40.0, Anchor::Middle, "soft", &self.x_title);
+        canvas.text(middle, bottom + 40.0, Anchor::Middle, "soft", &self.x_title);
     }
+}
 
-    fn panel(&self, canvas: &mut Canvas, frame: &Frame, y: &Axis, panel: &Panel, series: &[&str]) {
-        canvas.text(frame.left, frame.top - 14.0, Anchor::Start, "panel", &panel.title);
-        let x = Axis::holding(panel.points.iter().map(|point| point.x), Scale::Tight);
+impl Panel {
+    fn draw(&self, canvas: &mut Canvas, frame: &Frame, bottom: f64, y: &Axis, series: &[&str]) {
+        canvas.text(frame.left, frame.top - 14.0, Anchor::Start, "panel", &self.title);
+        let x = Axis::holding(self.points.iter().map(|point| point.x), Scale::Tight);
         for &tick in &x.ticks {
             let at = frame.left + x.share(tick) * frame.width;
-            canvas.rule((at, frame.bottom()), (at, frame.bottom() + 4.0), "axis", "");
-            canvas.text(at, frame.bottom() + 18.0, Anchor::Middle, "tick", &tick_text(tick));
+            canvas.rule((at, bottom), (at, bottom + 4.0), "axis", "");
+            canvas.text(at, bottom + 18.0, Anchor::Middle, "tick", &tick_text(tick));
         }
         let place = |point: &Point| (frame.left + x.share(point.x) * frame.width, frame.y(y.share(point.y)));
-        for point in &panel.points {
+        for point in &self.points {
             let about = format!("{}: {} by {}", point.name, tick_text(point.x), tick_text(point.y));
             let at = place(point);
             pen(&point.series, index_of(series, &point.series)).mark(canvas, at.0, at.1, &about);
         }
         // Names stand below all points, that of the point on the right first, each with a line to its point.
-        let lowest = panel.points.iter().map(|point| place(point).1).fold(frame.top, f64::max);
-        let mut front: Vec<&Point> = panel.points.iter().filter(|point| panel.is_best(point)).collect();
-        front.sort_by(|one, other| other.x.total_cmp(&one.x));
-        for (index, point) in front.into_iter().enumerate() {
+        let lowest = self.points.iter().map(|point| place(point).1).fold(frame.top, f64::max);
+        for (index, point) in self.best().into_iter().enumerate() {
             let at = place(point);
             let y = lowest + LINE * (index as f64 + 1.5);
             let half = point.name.chars().count() as f64 * SMALL_WIDTH / 2.0;
@@ -138,9 +146,14 @@ impl Scatter {
             canvas.text(middle, y, Anchor::Middle, "tick", &point.name);
         }
     }
-}
 
-impl Panel {
+    /// The points that have names, from right to left.
+    fn best(&self) -> Vec<&Point> {
+        let mut best: Vec<&Point> = self.points.iter().filter(|point| self.is_best(point)).collect();
+        best.sort_by(|one, other| other.x.total_cmp(&one.x));
+        best
+    }
+
     /// No other point is better by one quantity without being worse by the other.
     fn is_best(&self, point: &Point) -> bool {
         let beats = |other: &Point| {
@@ -190,6 +203,34 @@ mod tests {
         assert!(text.contains("<title>worse: 1 by 400</title>"), "{text}");
         let named = |name: &str| text.contains(&format!(">{name}</text>"));
         assert_eq!(["long", "short", "worse"].map(named), [true, true, false]);
+    }
+
+    /// Where the last name and the axis of `x` stand, among so many points that none beats.
+    fn lowest_name_and_axis(count: u32) -> (f64, f64) {
+        let name = |index| format!("name {index}");
+        let points = (1..=count).map(|at| point(&name(at), f64::from(at), 100.0 + f64::from(at))).collect();
+        let text = scatter(vec![Panel { title: String::new(), points }]).draw();
+        let number = |line: &str, key: &str| -> f64 {
+            let (_, rest) = line.split_once(key).expect("the attribute");
+            rest.split('"').next().and_then(|value| value.parse().ok()).expect("a number")
+        };
+        let names = text.lines().filter(|line| line.ends_with("</text>") && line.contains(">name "));
+        let axes = text.lines().filter(|line| line.contains("class=\"axis\""));
+        let lowest = |at: f64, other: f64| at.max(other);
+        (
+            names.map(|line| number(line, " y=\"")).fold(0.0, lowest),
+            axes.filter(|line| number(line, " y1=\"") == number(line, " y2=\""))
+                .map(|line| number(line, " y1=\""))
+                .fold(0.0, lowest),
+        )
+    }
+
+    #[test]
+    fn names_stand_above_the_axis_of_x_however_many_they_are() {
+        for count in [1, 8, 40] {
+            let (name, axis) = lowest_name_and_axis(count);
+            assert!(name > TOP && name < axis && axis - name < 2.0 * LINE, "{count}: {name} of {axis}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Does it fit? A simulation that does not is refused with the number that would, instead of dying half-way.
 
-use harmonia_ssd::{HugeTable, Scale, SsdConfig};
+use harmonia_ssd::{Allocation, HugeTable, Scale, SsdConfig};
 use harmonia_types::units::format_bytes;
 
 use crate::{RunError, bad_input};
@@ -43,7 +43,7 @@ fn smaller(scenario: &Scenario, times: u64) -> Option<u32> {
     let divisor = u32::try_from(u64::from(scale.divisor()) * times).ok()?;
     let works = |member: &harmonia_array::MemberConfig| {
         member.ssd.scale == *scale
-            && SsdConfig { scale: Scale::one_in(divisor), ..member.ssd.clone() }.scaled().is_ok()
+            && SsdConfig { scale: Scale::one_in(divisor), ..member.ssd.full().clone() }.scaled().is_ok()
     };
     members.iter().all(works).then_some(divisor)
 }
@@ -55,7 +55,8 @@ fn state_bytes(scenario: &Scenario, table: fn(u64) -> u64) -> u64 {
         let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
         // Which die of a superblock has each of its programs.
         let programs = u64::from(shape.data_pages / shape.packing.slots_per_program());
-        let of_dies = if shape.dies_per_unit > 1 { blocks * programs * 2 } else { 0 };
+        let chooses = shape.dies_per_unit > 1 && member.ssd.ftl.allocation == Allocation::Dynamic;
+        let of_dies = if chooses { blocks * (2 * programs + 4 * u64::from(shape.dies_per_unit)) } else { 0 };
         table(blocks << shape.page_bits) + table(shape.logical_pages.into()) + blocks * 16 + of_dies
     };
     let faults = &scenario.array.faults;

@@ -780,6 +780,13 @@ impl SsdConfig {
                 works.join(", ")
             ));
         }
+        if of_unit == 1 && self.ftl.allocation == Allocation::Dynamic {
+            return fail(
+                "superblocks of one die leave the device no die to choose: superblocks of two dies or more work, or an order of \
+                 four letters as ssd.ftl.allocation"
+                    .into(),
+            );
+        }
         match self.against_superblocks() {
             Some(why) => fail(format!("superblocks need {why}")),
             None => Ok(Some(of_unit)),
@@ -845,6 +852,14 @@ impl SsdConfig {
             (
                 by_steps && ftl.free_list != FreeList::Fifo,
                 "ssd.ftl.free_list = \"fifo\" where collection goes step by step: a block that is being erased is written last",
+            ),
+            (
+                by_steps && gc.min_victims > 1,
+                "ssd.gc.min_victims = 1 where collection goes step by step: each die counts for itself",
+            ),
+            (
+                by_steps && self.leveling.is_some(),
+                "no [ssd.leveling] where collection goes step by step: it may take a block that is being erased",
             ),
             (by_reads, "a victim policy that does not look at the reads of one die: all but \"read-match\""),
             (

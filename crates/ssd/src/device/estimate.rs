@@ -57,8 +57,13 @@ impl<P: Probe> Device<P> {
                 let further = if goes_on { self.event_from_start(die, event) } else { SimDuration::ZERO };
                 until.saturating_since(now) + further
             }
+            Collection::Stepwise(stepwise)
+                if self.rules.by_parts && stepwise.job.victim.is_none() && !self.is_divided(die) =>
+            {
+                self.event_from_start(die, &stepwise.event)
+            }
             Collection::Stepwise(_) if self.rules.by_parts => {
-                self.command_left(die, now) + self.steps_left(die)
+                self.command_left(die, now) + self.steps_left(die) + self.part_left(die).unwrap_or_default()
             }
             Collection::Stepwise(stepwise) => {
                 self.command_left(die, now) + self.job_left(die, stepwise, interrupted)

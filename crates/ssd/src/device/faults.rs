@@ -18,8 +18,9 @@
 //!
 //! What a write cache with stored power (`power_protected`) holds is written afterwards. Without, it is lost: reads then find what the host
 //! had written before, and what a trim dropped from the cache is there again. The map changes when a program begins, and a program that
-//! has begun ends, so the last copy on flash is always there: collection takes it for live until then. What a flush has answered for is
-//! programmed.
+//! has begun ends, so the last copy on flash is always there: collection takes it for live until then. Where dies share their blocks the
+//! map changes when a program is put together, and that counts as its begin. What a flush has answered for is programmed. A write whose
+//! answer is on its way is answered although it may be lost.
 //!
 //! Source: the NVM command set has a volatile write cache lose what no Flush or Force Unit Access has made non-volatile, and forbids no drive
 //! to keep more. A program that is cut short may damage pages of its word line that were written long before, so drives without stored
@@ -124,8 +125,8 @@ impl<P: Probe> Device<P> {
             let handle = next;
             let PageOp { owner, next: behind, .. } = self.ops[handle];
             next = behind;
-            if owner.is_cache() && !is_volatile {
-                // Stored power keeps it.
+            if owner.is_cache() && (!is_volatile || self.superblocks.is_some()) {
+                // Stored power keeps it; or dies share their blocks, and the map has changed when its program was put together.
                 continue;
             }
             let is_background = self.is_background(owner);

@@ -55,7 +55,7 @@ impl<P: Probe> Device<P> {
 
     /// How long a read of so many pages takes, of which the first attempt takes `once`.
     #[cold]
-    fn read_again(&mut self, die: u32, once: SimDuration, pages: usize) -> SimDuration {
+    pub(super) fn read_again(&mut self, die: u32, once: SimDuration, pages: usize) -> SimDuration {
         let Some(rng) = self.retries.get_mut(die as usize) else { return once };
         let retry = &self.rules.timing.read_retry;
         let mut longest = 0;

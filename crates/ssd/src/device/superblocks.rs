@@ -562,13 +562,17 @@ impl<P: Probe> Device<P> {
 
     /// Starts a read or a program of a die's part.
     pub(super) fn start_step_of_part(&mut self, die: u32, due: Due, now: SimTime) {
+        let mut read = self.rules.mean_read();
+        if matches!(due, Due::Read(_)) && !self.retries.is_empty() {
+            read = self.read_again(die, read, 1);
+        }
         let Some(blocks) = &mut self.superblocks else { return };
         let (part, commands) = (&mut blocks.parts[die as usize], &self.rules.timing.command);
         let slot = &mut self.dies[die as usize];
         slot.moving = None;
         match due {
             Due::Read(_) => {
-                let (out, read) = (part.read() as u8, Step::Array(self.rules.mean_read()));
+                let (out, read) = (part.read() as u8, Step::Array(read));
                 slot.begin(Activity::Move, now).told(commands.read).then(read).then(Step::Out(out));
             }
             _ => {

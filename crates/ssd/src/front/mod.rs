@@ -43,7 +43,7 @@
 //!
 //! With stored power (`power_protected`) what is in a slot is durable, and a flush has nothing to wait for. Without it a flush waits for the
 //! programs of all that came before it, and a loss of power empties all slots but those whose programs have begun. The map changes when a
-//! program begins, so of a page that is lost it still has the last version that flash was given.
+//! program begins (with superblocks: when it is put together), so of a page that is lost it still has the last version that flash was given.
 //!
 //! This part knows slots and their order. It knows neither dies nor time: its owner asks it for the [next effect](WriteCache::next) and
 //! carries that out.

@@ -11,7 +11,7 @@ use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::{AuditProbe, NoProbe, Probe, any, probe_as};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Destination, Device, Domain, FreeList, Frontiers, Ftl, Goal,
-    PolicyConfig, Priority, SsdConfig, Superblock, WearConfig, WriteCacheConfig,
+    PolicyConfig, Priority, SsdConfig, SubRequest, Superblock, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::{Blame, IoCause, Operation, PlaneWork, SimDuration, SimTime};
 
@@ -269,6 +269,21 @@ fn a_program_goes_to_the_die_of_the_superblock_that_is_idle() {
         assert_eq!(counters.programs[IoCause::Host as usize], 12);
         assert_eq!(counters.padding[IoCause::Host as usize], 0);
     }
+}
+
+/// Two units that a flush waits for are programmed with two of padding, and the next program is one of four on the other die.
+#[test]
+fn what_a_program_of_a_superblock_lacks_is_padding() {
+    let mut config = behind_a_cache(Allocation::Dynamic);
+    config.write_cache.power_protected = false;
+    let mut bench = Bench::empty(&config);
+    bench.write(0, 0, 0, 2).submit(10, SubRequest { length: 0, ..sub(1, Operation::Flush, 0, 1) });
+    bench.write(20, 2, 4, 4).advance(20_000);
+    let counters = bench.device.counters();
+    let (programs, padding) =
+        (counters.programs[IoCause::Host as usize], counters.padding[IoCause::Host as usize]);
+    assert_eq!((programs, padding), (8, 2 * PAGE));
+    assert_eq!(bench.find(1).map(|done| done.finish), Some(SimTime(10 + 5_150)));
 }
 
 /// Behind a cache that is full all the time a drive of four dies has the write amplification of its superblocks, and its dies do nothing

@@ -84,8 +84,8 @@ fn shares(seed: u64, config: &ArrayConfig) -> Vec<u16> {
     (0..config.devices).map(|member| rng.below(4) as u16 + u16::from(member < 2)).collect()
 }
 
-/// Write caches in the drives of a third of the histories, of a few pages or of many. They have stored power: what they lost without it
-/// is not modelled.
+/// Write caches in the drives of a third of the histories, of a few pages or of many. They have stored power; `volatile` takes it
+/// away.
 fn write_cache(seed: u64, config: &mut ArrayConfig) {
     let mut rng = Rng::stream(seed, "contents/write cache");
     let pages = pick(&mut rng, &[1, 2, 5, 30, 300]);
@@ -142,10 +142,16 @@ fn superblocks(seed: u64, config: &mut ArrayConfig) {
     for SsdConfig { geometry, ftl, gc, timing, .. } in config.members.iter_mut().map(|member| &mut member.ssd)
     {
         (ftl.superblock, ftl.multi_plane, geometry.summary_pages) = (superblock, false, 0);
-        (ftl.allocation, ftl.allocation_unit) = (allocation, AllocationUnit::Die);
+        let dies = geometry.channels * geometry.chips_per_channel * geometry.dies_per_chip;
+        let alone = dies == 1 || superblock == Superblock::Dies(1);
+        ftl.allocation = if alone { Allocation::CWDP } else { allocation };
+        ftl.allocation_unit = AllocationUnit::Die;
         (timing.read, timing.program) = (timing.read.first().into(), timing.program.first().into());
         (gc.destination, gc.schedule) = (Destination::Unit, schedule.into());
         gc.concurrency = PolicyConfig::named("unlimited");
+        if matches!(schedule, "preemptive" | "stepwise") {
+            gc.min_victims = 1;
+        }
         gc.domain = if gc.domain == Domain::Device { Domain::Device } else { Domain::Die };
         if gc.trigger.shares_work() && schedule != "preemptive" {
             gc.trigger = Trigger::Foreground;

@@ -221,6 +221,9 @@ pub fn superblocks(config: &mut SsdConfig, rng: &mut Rng) {
     config.ftl.multi_plane = false;
     config.ftl.allocation_unit = AllocationUnit::Die;
     config.ftl.allocation = pick(rng, &[Allocation::CWDP, Allocation::Dynamic]);
+    if dies == 1 || config.ftl.superblock == Superblock::Dies(1) {
+        config.ftl.allocation = Allocation::CWDP;
+    }
     config.ftl.placement = match rng.chance(0.3) && config.gc.hard_threshold != Amount::Blocks(0) {
         true => PolicyConfig::named("streams").with("handles", 1).with("isolation", "initial"),
         false => FtlConfig::by_frontiers(),
@@ -229,7 +232,11 @@ pub fn superblocks(config: &mut SsdConfig, rng: &mut Rng) {
     config.gc.concurrency = PolicyConfig::named("unlimited");
     let schedules =
         ["blocking", "blocking", "after-reads", "ideal", "preemptive", "preemptive", "stepwise", "slack"];
-    config.gc.schedule = slack_of(400, pick(rng, &schedules).into());
+    let schedule = pick(rng, &schedules);
+    config.gc.schedule = slack_of(400, schedule.into());
+    if matches!(schedule, "preemptive" | "stepwise" | "slack") {
+        config.gc.min_victims = 1;
+    }
     config.gc.domain = pick(rng, &[Domain::Die, Domain::Device]);
     if config.gc.victim.policy == "read-match" {
         config.gc.victim = "greedy".into();
