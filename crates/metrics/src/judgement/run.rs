@@ -413,6 +413,24 @@ mod tests {
         assert_eq!((waits(5.1e9), waits(4.9e9)), (vec![OVERLOAD.to_owned()], vec![]));
     }
 
+    /// The remedy names the key that this load has, and a rate that the array served.
+    #[test]
+    fn an_overload_names_the_key_that_lowers_its_load() {
+        let told = |scenario: serde_json::Value, trace: Option<f64>| {
+            let mut run = sound();
+            run.host.batches.mean = (1..=40).map(|k| k as f64 * 1e6).collect();
+            run.scenario = scenario;
+            run.trace =
+                trace.map(|scale| crate::TraceReport { time_scale: Some(scale), ..Default::default() });
+            overload(&run).expect("an overload")
+        };
+        let rate = serde_json::json!({"workload": {"arrival": {"rate": 60_000.0}}});
+        assert!(told(rate, None).ends_with("Set workload.arrival.rate below about 100"));
+        assert!(told(serde_json::Value::Null, None).ends_with("Lower the arrival rate"));
+        assert!(told(serde_json::Value::Null, Some(0.5)).ends_with("raise workload.time_scale (now 0.5)"));
+        assert_eq!([3_721.9, 99.9, 100.0, 0.4].map(two_digits), ["3700", "99", "100", "0"]);
+    }
+
     #[test]
     fn too_little_of_anything_is_told() {
         assert_eq!(codes(|run| run.host.requests = 999), [FEW_REQUESTS]);

@@ -53,6 +53,8 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
 
 /// What else to know of the choice: what is left with any drives, and what of its gain is not collection.
 pub fn remarks(Pair { part, .. }: &Pair<'_>, name: Name) -> Option<String> {
+    // Where nobody can be named there is no choice to remark on.
+    verdicts::void(part).is_none().then_some(())?;
     let is_nothing = Cost::of(&part.comparison).is_some_and(|cost| cost.verdict == Verdict::DoNothing);
     let any = (!is_nothing).then(|| winners::with_any_drive(&part.comparison, &part.runs, name)).flatten();
     let beyond = beyond::sentence(&part.comparison, &part.runs, name);
