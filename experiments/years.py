@@ -11,15 +11,18 @@ credited for what it did not collect.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import json
 import math
 import os
 import pathlib
+import re
 import statistics
 import sys
 
-from behind import ARRAY, SEEDS, T, average, change, compact, filled, is_told, micro, percent
+from behind import ARRAY, SEEDS, average, change, compact, filled, is_told, micro
+from behind import percent as signed
 from ladder import Store, run_all
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -101,6 +104,7 @@ class Load:
     def __init__(self, name, title, keys, requests, warmup, settle):
         self.name, self.title, self.keys = name, title, keys
         self.requests, self.warmup, self.settle = requests, warmup, settle
+        self.stored = name
 
     def arguments(self, settles):
         more = self.settle if settles else 0
@@ -111,15 +115,25 @@ class Load:
 class Trace(Load):
     """A trace of somebody's own, replayed again and again."""
 
-    def __init__(self, path, time_scale):
-        name = pathlib.Path(path).stem
+    def __init__(self, path, time_scale, called):
+        name = f"{called} x {time_scale:g}"
         keys = [f"workload.time_scale={time_scale:.6g}", "workload.repeat=1000"]
         super().__init__(name, f"the trace {name}", keys, 240000, 120000, 120000)
         self.path = path
+        # Files of one name may come one after the other.
+        self.stored = f"{pathlib.Path(path).resolve()} x {time_scale:g}"
 
     def arguments(self, settles):
         scenario, keys = super().arguments(settles)
         return [*scenario, "--trace", self.path], keys
+
+
+def traces_of(arguments):
+    """The traces of `PATH:TIME_SCALE`, called by the names of their files, or by their paths where two files have one name."""
+    split = [argument.rpartition(":") for argument in arguments]
+    stems = {path: pathlib.Path(path).stem for path, _, _ in split}
+    shared = {stem for stem, count in collections.Counter(stems.values()).items() if count > 1}
+    return [Trace(path, float(scale), path if stems[path] in shared else stems[path]) for path, _, scale in split]
 
 
 HALF = "workload.read_fraction=0.5"
@@ -141,7 +155,9 @@ def figures(run):
     drives = [drive["lifetime"] for drive in run["devices"]]
     # Years at the rate of the run become those at `DAILY`.
     slower = array["lifetime"]["host_bytes_per_day"] / DAILY
-    rated = RATED["years"] * RATED["drive_writes_a_day"] / max(drive["drive_writes_per_day"] for drive in drives)
+    rated = RATED["years"] * RATED["drive_writes_a_day"]
+    # 0 where requests only read.
+    fastest = max(drive["drive_writes_per_day"] for drive in drives)
     # Bytes that the flash of a drive takes, of which those that collected know. All drives of these arrays wear alike.
     taken = [drive["years"]["cycles"] * drive["flash_bytes_per_day"] for drive in drives if drive["years"]["cycles"]]
     amplification = array["write_amplification_whole_cycles"]
@@ -149,7 +165,7 @@ def figures(run):
     return {
         **{kind: [response[kind][level] for level in ("p50", "p99", "p999")] for kind in ("read", "write")},
         "years": [round(statistics.fmean(taken) * len(drives) / DAILY / amplification, 4) if known else None],
-        "rated": [round(rated * slower, 4)],
+        "rated": [round(rated / fastest * slower, 4) if fastest else None],
         "collected": round(array["write_amplification"] / amplification, 3) if known else 0.0,
     }
 
@@ -186,7 +202,7 @@ class Measuring:
 
 def key(load, scheme):
     """What a cell is called in the store."""
-    return f"{load.name}/{scheme}"
+    return f"{load.stored}/{scheme}"
 
 
 def cells(loads):
@@ -200,13 +216,16 @@ def cells(loads):
 def scheme_table(store, loads):
     """Each scheme against `local`, whose own figures are in the first row."""
     columns = [f"{load.name}: {of}" for load in loads for of in ("read p99.9", "years")]
-    rows = [f"| drives offer | scheme | {' | '.join(columns)} | rated |", "|---|---|" + "--:|" * (len(columns) + 1)]
+    columns.append(f"{loads[0].name}: rated")
+    rows = [f"| drives offer | scheme | {' | '.join(columns)} |", "|---|---|" + "--:|" * len(columns)]
     for needs, _, name, *_ in [BASE, *SCHEMES, BOUND]:
         row = []
         for load in loads:
             runs, base = store.get(key(load, name)), store.get(key(load, BASE[2]))
             if name == BASE[2]:
-                row += [f"{micro(average(base, 'read', 2))} us", f"{average(base, 'years', 0):.3g}"]
+                tail, years = average(base, "read", 2), average(base, "years", 0)
+                row.append("-" if tail is None else f"{micro(tail)} us")
+                row.append("-" if years is None else f"{years:.3g}{caution('years', base)}")
             else:
                 row += [shown(runs, base, "read", 2), shown(runs, base, "years", 0)]
         rated = average(store.get(key(loads[0], name)), "rated", 0)
@@ -214,13 +233,29 @@ def scheme_table(store, loads):
     return rows
 
 
+def unsigned(text):
+    """Without the sign of a figure that is rounded to 0."""
+    return re.sub(r"[+-]0\b", "0", text)
+
+
+def percent(found):
+    """`+12 (+9 to +15)`, bold where it is beyond chance."""
+    return unsigned(signed(found))
+
+
+def caution(kind, *cells):
+    """The mark of years where the runs of a cell put collection off."""
+    is_put_off = any(statistics.fmean(run["collected"] for run in runs) < 0.9 for runs in cells)
+    return " †" if kind == "years" and is_put_off else ""
+
+
 def shown(runs, base, kind, place):
-    """A change in percent, or how many times as long where that says more. Years of runs that put collection off are marked."""
+    """A change in percent, or how many times as long where that says more."""
     found = change(runs, base, kind, place)
     if found is None:
         return "-"
     if kind == "years":
-        return percent(found) + " †" * (statistics.fmean(run["collected"] for run in runs) < 0.9)
+        return percent(found) + caution(kind, runs)
     return f"**x {found[0] + 1:.0f}**" if found[0] >= 2 and is_told(found) else percent(found)
 
 
@@ -233,17 +268,20 @@ def pair_table(store, loads):
         for load in loads:
             base = store.get(key(load, BASE[2]))
             for kind, place in (("read", 2), ("years", 0)):
-                found = change(store.get(key(load, name)), base, kind, place)
-                single = [change(store.get(key(load, one)), base, kind, place) for one in alone]
-                row.append("-" if None in [found, *single] else beside(found, single))
+                both, each = store.get(key(load, name)), [store.get(key(load, one)) for one in alone]
+                found, single = change(both, base, kind, place), [change(one, base, kind, place) for one in each]
+                if None in [found, *single]:
+                    row.append("-")
+                else:
+                    row.append(beside(found, single, caution(kind, both), caution(kind, *each)))
         rows.append(f"| {name} | {' | '.join(row)} |")
     return rows
 
 
-def beside(found, single):
-    """`-10 (-12 to -8), alone -11`: the change by both, and the product of the changes by each."""
+def beside(found, single, mark="", alone_mark=""):
+    """`-10 (-12 to -8), alone -11`: the change by both, and the product of the changes by each, with their marks."""
     product = math.prod(1 + one[0] for one in single) - 1
-    return f"{percent(found)}, alone {100 * product:+.0f}"
+    return f"{percent(found)}{mark}, alone {unsigned(f'{100 * product:+.0f}')}{alone_mark}"
 
 
 def picture(store, loads):
@@ -258,12 +296,14 @@ def picture(store, loads):
 
 def points(store, load):
     """Without schemes that take so much longer that others could not be told apart."""
-    most = FAR * average(store.get(key(load, BASE[2])), "read", 2)
+    base = average(store.get(key(load, BASE[2])), "read", 2)
+    if base is None:
+        return []
     found = []
     for _, lever, name, *_ in [BASE, *SCHEMES, *JOINED]:
         runs = store.get(key(load, name))
         years, tail = average(runs, "years", 0), average(runs, "read", 2)
-        if None not in (years, tail) and tail <= most:
+        if None not in (years, tail) and tail <= FAR * base:
             found.append({"series": lever, "name": name, "x": round(years, 3), "y": round(tail / 1e3, 1)})
     return found
 
@@ -281,19 +321,18 @@ def main():
     parser.add_argument("traces", nargs="*")
     parser.add_argument("--keep", action="store_true", help="write the page and the results that it is made of")
     arguments = parser.parse_args()
-    traces = [trace.rpartition(":") for trace in arguments.traces]
-    traces = [Trace(path, float(scale)) for path, _, scale in traces]
+    traces = traces_of(arguments.traces)
     store = Store(arguments.folder / "years.json")
     Measuring(arguments.harmonia, store).all([*LOADS, *traces])
-    for loads in filter(None, [LOADS, traces]):
-        for part, table in parts(store.cells, loads).items():
-            print(f"\n## {', '.join(load.title for load in loads)}: {part}\n\n{table}")
     if arguments.keep:
         declared = [key(load, scheme[2]) for load, scheme in cells(LOADS)]
         own = {name: store.cells[name] for name in declared if name in store.cells}
         RESULTS.write_text(compact(own), encoding="utf-8")
         (arguments.folder / "points.json").write_text(json.dumps(picture(own, LOADS)), encoding="utf-8")
         PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), parts(own, LOADS), "years"), encoding="utf-8")
+    for loads in filter(None, [LOADS, traces]):
+        for part, table in parts(store.cells, loads).items():
+            print(f"\n## {', '.join(load.title for load in loads)}: {part}\n\n{table}")
 
 
 if __name__ == "__main__":

@@ -49,9 +49,8 @@ def test_results_are_those_of_the_declared_cells(years: Any, kept: Any) -> None:
     assert all(len(kept[key]) == years.SEEDS for key in declared)
 
 
-def report(amplification: float | None) -> dict[str, Any]:
+def report(amplification: float | None, daily: float = 480e9) -> dict[str, Any]:
     """Of a run in which users write a tenth of `DAILY` to six drives of a terabyte each, twice."""
-    daily = 480e9
     life = {"drive_writes_per_day": 2 * daily / 6 / 1e12, "flash_bytes_per_day": None, "years": {"cycles": None}}
     if amplification:
         flash = 2 * daily / 6 * amplification / 2
@@ -77,6 +76,75 @@ def test_years_are_cycles_of_all_flash_over_what_is_programmed_a_day(years: Any)
 
 def test_years_are_not_told_where_nothing_was_collected(years: Any) -> None:
     assert years.figures(report(None))["years"] == [None]
+
+
+def test_the_rating_lasts_for_no_number_of_years_where_nothing_is_written(years: Any) -> None:
+    assert years.figures(report(None, daily=0.0))["rated"] == [None]
+
+
+def cell(tail: int | None = 400_000, collected: float = 1.0) -> list[dict[str, Any]]:
+    """Three seeds that agree."""
+    return [{"read": [1, 1, tail], "write": [1, 1, 1], "years": [1.5], "rated": [3.0], "collected": collected}] * 3
+
+
+def own_trace(years: Any) -> Any:
+    [trace] = years.traces_of(["own.csv:1"])
+    return trace
+
+
+def row(table: list[str], name: str) -> list[str]:
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+    return next(row for row in rows if name in row)
+
+
+@pytest.mark.parametrize("tail", ["refused", None])
+def test_a_trace_without_figures_has_dashes(years: Any, tail: str | None) -> None:
+    trace = own_trace(years)
+    store = {} if tail else {years.key(trace, scheme[2]): cell(tail) for _, scheme in years.cells([trace])}
+    made = years.parts(store, [trace])
+    assert row(made["schemes"].splitlines(), "local")[2] == "-"
+    assert row(made["pairs"].splitlines(), "ioda + nvram")[1] == "-"
+    assert years.points(store, trace) == []
+
+
+def test_the_page_is_written_before_tables_of_traces_are_shown(
+    years: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, results = tmp_path / "page.md", tmp_path / "results.json"
+    page.write_text("<!-- made: years, pairs -->\n<!-- end -->\n", encoding="utf-8")
+    monkeypatch.setattr(years, "PAGE", page)
+    monkeypatch.setattr(years, "RESULTS", results)
+    # A simulator that refuses every scenario.
+    monkeypatch.setattr(sys, "argv", ["years.py", "false", str(tmp_path), "own.csv:1", "--keep"])
+    years.main()
+    assert results.exists() and "| ioda + nvram | - |" in page.read_text(encoding="utf-8")
+    assert "## the trace own x 1: schemes" in capsys.readouterr().out
+
+
+def test_traces_keep_their_cells_apart_from_loads_and_from_one_another(years: Any) -> None:
+    traces = years.traces_of(["reads.csv:1", "reads.csv:0.5", "a/own.csv:1", "b/own.csv:1"])
+    assert [trace.name for trace in traces] == ["reads x 1", "reads x 0.5", "a/own.csv x 1", "b/own.csv x 1"]
+    assert len({years.key(load, "local") for load in [*years.LOADS, *traces]}) == 7
+    # Alone, each is called by its name, and neither finds the cells of the other.
+    alone = [years.traces_of([f"{folder}/own.csv:1"])[0] for folder in "ab"]
+    assert {trace.name for trace in alone} == {"own x 1"} and years.key(alone[0], "local") != years.key(alone[1], "local")
+
+
+def test_both_tables_mark_years_of_what_put_collection_off(years: Any) -> None:
+    trace = own_trace(years)
+    store = {years.key(trace, scheme[2]): cell() for _, scheme in years.cells([trace])}
+    for late in ("ioda", "ioda + nvram"):
+        store[years.key(trace, late)] = cell(collected=0.8)
+    made = {part: table.splitlines() for part, table in years.parts(store, [trace]).items()}
+    assert row(made["schemes"], "ioda")[2:4] == ["0 (0 to 0)", "0 (0 to 0) †"]
+    assert row(made["schemes"], "plm")[3] == "0 (0 to 0)"
+    assert row(made["pairs"], "ioda + nvram")[1:] == ["0 (0 to 0), alone 0", "0 (0 to 0) †, alone 0 †"]
+    assert row(made["pairs"], "ioda, a tenth left empty")[2] == "0 (0 to 0), alone 0 †"
+
+
+def test_what_rounds_to_zero_has_no_sign(years: Any) -> None:
+    assert years.percent((-0.004, -0.006, 0.011)) == "0 (-1 to +1)"
+    assert years.percent((0.003, -0.05, 0.10)) == "0 (-5 to +10)"
 
 
 def test_two_levers_stand_beside_the_product_of_each(years: Any) -> None:

@@ -3,7 +3,7 @@
 use harmonia_metrics::{ArrayReport, Comparison, Report};
 
 use crate::choice::{self, Pair};
-use crate::cost::{self, megabytes, rate};
+use crate::cost::{self, is_overloaded, megabytes, rate, serve_alike};
 use crate::numbers::{self, NONE, or_none};
 use crate::{
     Cell, Cross, Detail, Emphasis, Rest, Style, Table, addressed, failures, label, layout, load, loads,
@@ -13,10 +13,13 @@ use crate::{
 /// Where the rest is.
 const MORE: &str =
     "--details: where the time went, all percentiles, what was not tried. --out DIR: a page with charts.";
-const LEGEND: &str = "±: half of a 95% confidence interval. n.s.: may be chance.";
-const ONE_SEED: &str = " Intervals of one seed cover this aged array only (--seeds 10).";
+const LEGEND: &str = " ±: 95% confidence.";
+const CHANCE: &str = " n.s.: may be chance.";
+const ONE_SEED: &str = " ±: 95%, this aged array only (--seeds 10).";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
-const TOO_FEW: &str = " -: too few.";
+const TOO_FEW: &str = " -: too few requests.";
+const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
+const AMPLIFICATION: &str = " Write amp includes parity.";
 
 /// The answer of a comparison: at most 25 lines of 100 columns, unless there is much to warn of.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
@@ -45,8 +48,14 @@ fn screen(
     figures: Vec<String>,
     style: Style,
 ) -> String {
-    let mut sections = vec![seeds::heading(of, runs) + &warnings::short(of, style).unwrap_or_default()];
-    sections.extend(answered);
+    let (heading, warnings) = (seeds::heading(of, runs), warnings::short(of, style).unwrap_or_default());
+    let mut sections = match answered {
+        // What is served stands in front of why the rest means nothing.
+        Some(served) if runs.first().is_some_and(|run| is_overloaded(of, run)) => {
+            vec![heading + &served + &warnings]
+        }
+        answered => [heading + &warnings].into_iter().chain(answered).collect(),
+    };
     sections.extend(figures);
     // What follows stands right below the table.
     let notes =
@@ -58,59 +67,90 @@ fn screen(
 
 /// What garbage collection costs, and what to choose. The page begins with the same sentences.
 fn answered(of: &Comparison, cross: &Cross, runs: &[Report], style: Style) -> Option<String> {
-    let mut text = layout::wrapped(&cost::cost(of, runs, str::to_owned)?, style.columns);
-    if let [part] = &loads::parts(of, cross, runs)[..]
-        && let Some(pair) = Pair::of(part)
-        && let Some(advice) = choice::advice(&pair, str::to_owned)
-    {
-        text.push_str(&layout::wrapped(&advice, style.columns));
-    }
-    Some(text)
+    let cost = cost::cost(of, runs, str::to_owned)?;
+    let parts = loads::parts(of, cross, runs);
+    let pair = if let [part] = &parts[..] { Pair::of(part) } else { None };
+    let advice = pair.and_then(|pair| {
+        let said = [choice::advice(&pair, str::to_owned), choice::remarks(&pair, str::to_owned)];
+        let said: Vec<String> = said.into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join(" "))
+    });
+    let said = [Some(cost), advice];
+    Some(said.into_iter().flatten().map(|text| layout::wrapped(&text, style.columns)).collect())
 }
 
 /// One row a run.
 fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: Style) -> String {
     let is_compared = runs.len() > 1;
     let needs_differ = needs_differ(runs);
-    let headings = ["mean", "p99", "p99.9"].into_iter().chain(is_compared.then_some("vs first"));
     let years = years(comparison);
     let has_years = years.iter().any(Option::is_some);
-    let headings = headings.chain(["IOPS", "MB/s", "write amp"]).chain(has_years.then_some("years"));
-    let headings = headings.chain(needs_differ.then_some("needs"));
-    let mut table = Table::new([names.unwrap_or("run")].into_iter().chain(headings));
+    let has_rates = is_compared && !serve_alike(runs);
+    let change = if is_compared { response::against(runs) } else { String::new() };
+    let headings = [
+        (true, names.unwrap_or("run")),
+        (true, "mean"),
+        (true, "p99"),
+        (true, "p99.9"),
+        (is_compared, change.as_str()),
+        (has_rates, "IOPS"),
+        (has_rates, "MB/s"),
+        (true, "write amp"),
+        (has_years, "years"),
+        (needs_differ, "needs"),
+    ];
+    let mut table = Table::new(headings.into_iter().filter(|(is_there, _)| *is_there).map(|(_, name)| name));
     let winner = comparison.winners.mean.as_ref().and_then(|winner| winner.name());
     let changes = if is_compared { response::changes(comparison) } else { Vec::new() };
+    let is_chance = changes.iter().any(|change| change.contains(seeds::NOT_SIGNIFICANT));
     let mut changes = changes.into_iter();
+    let (mut too_few, mut not_served) = ("", "");
+    let first_keeps_up = !runs.first().is_some_and(|run| is_overloaded(comparison, run));
     for ((run, mean), years) in runs.iter().zip(response::means(runs, comparison)).zip(years) {
         let all = &run.host.response_ns.all;
-        let ms = |ns: Option<u64>| Cell::from(or_none(ns, |ns| numbers::ms(ns as f64)));
+        let keeps_up = !is_overloaded(comparison, run);
+        let known = |ns: Option<u64>| ns.filter(|_| keeps_up);
+        let ms = |ns: Option<u64>| Cell::from(or_none(known(ns), |ns| numbers::ms(ns as f64)));
         // Beside a difference with its interval the mean needs none.
         let mean = if is_compared { or_none(all.mean, numbers::ms) } else { mean };
-        let mean = Cell::from(mean);
+        let mean = Cell::from(if keeps_up { mean } else { NONE.to_owned() });
         let mean = if winner == Some(label(run)) { mean.with(Emphasis::Good) } else { mean };
+        match (keeps_up, all.p99.and(all.p999)) {
+            (false, _) => not_served = NOT_SERVED,
+            (true, None) => too_few = TOO_FEW,
+            _ => (),
+        }
         let mut row = vec![label(run).into(), mean, ms(all.p99), ms(all.p999).with(Emphasis::Bold)];
-        row.extend(changes.next().map(Cell::from));
-        let iops = rate(run, run.host.requests).map(|rate| numbers::count(rate.round() as u64));
-        row.extend([
-            iops.unwrap_or_else(|| NONE.to_owned()).into(),
-            megabytes(run).into(),
-            amplification(run).into(),
-        ]);
+        // No percentage of what grows without end.
+        let shown = |change: String| if keeps_up && first_keeps_up { change } else { NONE.to_owned() };
+        row.extend(changes.next().map(shown).map(Cell::from));
+        if has_rates {
+            let iops = rate(run, run.host.requests).map(|rate| numbers::count(rate.round() as u64));
+            row.extend([iops.unwrap_or_else(|| NONE.to_owned()).into(), megabytes(run).into()]);
+        }
+        row.push(amplification(run).into());
         row.extend(has_years.then(|| Cell::from(or_none(years, numbers::years))));
         row.extend(needs_differ.then(|| Cell::from(needs(run))));
         table.push(row);
     }
-    let lacks = |run: &Report| [run.host.response_ns.all.p99, run.host.response_ns.all.p999].contains(&None);
-    let too_few = if runs.iter().any(lacks) { TOO_FEW } else { "" };
+    let text = table.render(style.columns, style.color);
     let seeds = comparison.intervals.variants.first().map_or(0, |variant| variant.seeds.len());
     let means = match seeds {
         0 | 1 => "Times in ms.".to_owned(),
         seeds => format!("Means over {seeds} seeds, in ms."),
     };
-    let one_seed = if seeds <= 1 && is_compared { ONE_SEED } else { "" };
-    let ends = if has_years { YEARS } else { "" };
-    table.render(style.columns, style.color)
-        + &layout::wrapped(&format!("{means} {LEGEND}{too_few}{ends}{one_seed}"), style.columns)
+    let is_alone = seeds <= 1 && is_compared;
+    let notes = [
+        (text.contains('±') && !is_alone, LEGEND),
+        (text.contains('±') && is_alone, ONE_SEED),
+        (is_chance, CHANCE),
+        (true, too_few),
+        (true, not_served),
+        (has_years, YEARS),
+        (runs.iter().any(|run| run.array.redundancy.is_some()), AMPLIFICATION),
+    ];
+    let notes: String = notes.iter().filter(|(is_there, _)| *is_there).map(|(_, note)| *note).collect();
+    text + &layout::wrapped(&(means + &notes), style.columns)
 }
 
 /// Until the first drive of each variant ends, where something says what drives endure.

@@ -1,7 +1,8 @@
 //! What garbage collection costs the first run, in sentences, for terminal and page.
 
+use harmonia_metrics::judgement::OVERLOAD;
 use harmonia_metrics::judgement::collection::{Cost, Figure, Verdict, is_sure};
-use harmonia_metrics::{Comparison, Report, Versus};
+use harmonia_metrics::{Comparison, Report, Versus, Warning};
 
 use crate::label;
 use crate::numbers::{self, NONE, or_none};
@@ -12,6 +13,9 @@ use crate::winners::Name;
 pub fn cost(comparison: &Comparison, runs: &[Report], name: Name) -> Option<String> {
     let first = runs.first()?;
     let mean = first.host.response_ns.all.mean?;
+    if is_overloaded(comparison, first) {
+        return Some(served(first).trim_start().to_owned());
+    }
     let text = match Cost::of(comparison) {
         Some(Cost { figures, verdict }) => {
             let figures = figures.iter().enumerate().map(|(at, figure)| sentence(figure, at, first, name));
@@ -31,7 +35,25 @@ pub fn cost(comparison: &Comparison, runs: &[Report], name: Name) -> Option<Stri
             )
         }
     };
-    Some(text + &served(first))
+    // A closed loop has no load to keep up with.
+    let keeps_up =
+        |run: &Report| run.host.arrivals_ns.is_some_and(|ns| ns > 0) && !is_overloaded(comparison, run);
+    let keep_up = runs.len() > 1 && runs.iter().all(keeps_up) && serve_alike(runs);
+    let served = served(first);
+    // A load that ends late for another reason says what is offered.
+    Some(
+        match served.strip_prefix(" The array serves ").filter(|rest| keep_up && !rest.contains(" offered "))
+        {
+            Some(rest) => format!("{text} All keep up with the load: {rest}"),
+            None => text + &served,
+        },
+    )
+}
+
+/// Whether an array does not keep up with its load: then response times mean nothing.
+pub(crate) fn is_overloaded(comparison: &Comparison, run: &Report) -> bool {
+    let named = |warning: &Warning| warning.labels.iter().any(|named| named == label(run));
+    comparison.warnings.iter().any(|warning| warning.code == OVERLOAD && named(warning))
 }
 
 /// A verdict in a sentence; none for an array that does not keep up, of which a warning tells.
@@ -61,16 +83,23 @@ fn sentence(figure: &Figure, at: usize, first: &Report, name: Name) -> String {
     )
 }
 
+/// Rates this near to one another are one.
+const SAME_RATE: f64 = 0.01;
 /// Growth above which percentages say less than a factor.
-const TIMES: f64 = 10.0;
+const TIMES: f64 = 1.0;
+/// A share that is written as 0.0%.
+const NOTHING: f64 = 0.0005;
 
-/// "-12.3% ±0.4" or "13.1 ±0.2 times as long", and n.s. where that may be chance.
+/// "-12.3% ±0.4", "13.1 ±0.2 times as long" or "the same", and n.s. where that may be chance.
 pub(crate) fn signed(change: Option<&Versus>) -> String {
     let Some(change @ Versus { relative: Some(relative), .. }) = change else { return NONE.to_owned() };
     let chance = if is_sure(change) { "" } else { " n.s." };
     let width = |scale: f64| {
         relative.half_width.map_or_else(String::new, |half| format!(" \u{b1}{:.1}", half * scale))
     };
+    if relative.mean.abs() < NOTHING && relative.half_width.is_some_and(|half| half < NOTHING) {
+        return "the same".to_owned();
+    }
     if relative.mean > TIMES {
         return format!("{:.1}{} times as long{chance}", relative.mean + 1.0, width(1.0));
     }
@@ -79,18 +108,46 @@ pub(crate) fn signed(change: Option<&Versus>) -> String {
 
 /// " The array serves 477 requests a second (244 MB/s)."
 fn served(run: &Report) -> String {
-    let offered =
-        run.host.arrivals_ns.filter(|&ns| ns > 0).map(|ns| run.host.requests as f64 * 1e9 / ns as f64);
+    let arrivals_ns = run.host.arrivals_ns.filter(|&ns| ns > 0);
+    let came = arrivals_ns.map(|ns| run.host.requests as f64 * 1e9 / ns as f64);
     let Some(rate) = rate(run, run.host.requests) else { return String::new() };
     // Otherwise the last requests alone make the difference.
-    let offered = offered.filter(|offered| *offered > 1.05 * rate);
-    let offered = offered.map(|rate| format!(" of {} offered", numbers::count(rate.round() as u64)));
+    let Some((came, arrivals_ns)) = came.filter(|came| *came > 1.05 * rate).zip(arrivals_ns) else {
+        return format!(" The array serves {} requests a second ({} MB/s).", whole(rate), megabytes(run));
+    };
+    let set = run.scenario.pointer("/workload/arrival/rate").and_then(serde_json::Value::as_f64);
+    let within = match arrivals_ns as f64 / run.simulated_ns as f64 {
+        share if share < SHORT => format!(
+            " They all arrive within {}; the array takes {} to serve them.",
+            numbers::duration(arrivals_ns),
+            numbers::duration(run.simulated_ns)
+        ),
+        _ => String::new(),
+    };
     format!(
-        " The array serves {} requests a second{} ({} MB/s).",
-        numbers::count(rate.round() as u64),
-        offered.unwrap_or_default(),
+        " The array serves {} requests a second of {} offered ({} MB/s).{within}",
+        whole(rate),
+        whole(set.unwrap_or(came)),
         megabytes(run)
     )
+}
+
+/// Requests that arrive within less than this share of a run are a burst.
+const SHORT: f64 = 0.5;
+
+fn whole(rate: f64) -> String {
+    numbers::count(rate.round() as u64)
+}
+
+/// Whether all runs serve as many requests and bytes a second: then the sentence about the first says it of all.
+pub(crate) fn serve_alike(runs: &[Report]) -> bool {
+    let rates = |run: &Report| {
+        let bytes = run.host.bytes_read + run.host.bytes_written;
+        [rate(run, run.host.requests), rate(run, bytes)].map(Option::unwrap_or_default)
+    };
+    let first = runs.first().map(rates).unwrap_or_default();
+    let is_near = |(one, other): (f64, f64)| (one - other).abs() <= SAME_RATE * other;
+    runs.iter().all(|run| rates(run).into_iter().zip(first).all(is_near))
 }
 
 /// So many a second of the window.
@@ -119,7 +176,7 @@ mod tests {
     #[test]
     fn each_figure_is_said_with_and_without_collection() {
         let text = said(&four_runs());
-        let begins = "Garbage collection matters here. Under local the mean is 12.49 ms, and 2.500 ms if collection took no time (+399.8%";
+        let begins = "Garbage collection matters here. Under local the mean is 12.49 ms, and 2.500 ms if collection took no time (5.0 ±";
         assert!(text.starts_with(begins), "{text}");
         assert!(text.contains(" p99 is 76.81 ms, and ") && text.contains(" without it ("), "{text}");
     }
@@ -164,6 +221,29 @@ mod tests {
         );
     }
 
+    /// How long requests wait then depends on the length of the run, so nothing is said of it.
+    #[test]
+    fn an_overload_begins_with_what_is_served_and_blames_nothing() {
+        let mut slow = run("local", "blocking", 1_000, 1, &[1.0]);
+        slow.simulated_ns = 2_000_000_000;
+        slow.host.arrivals_ns = Some(1_000_000_000);
+        slow.warnings = vec![Warning::new(OVERLOAD, "it is")];
+        let text = said(&[slow]);
+        assert!(text.starts_with("The array serves 1,000 requests a second of 2,000 offered"), "{text}");
+        assert!(!text.contains("garbage collection"), "{text}");
+    }
+
+    /// A closed loop keeps up with nothing, nor do runs of several loads have one rate.
+    #[test]
+    fn all_keep_up_only_with_one_load_that_comes_by_itself() {
+        let mut runs = [run("local", "blocking", 20, 1, &[1.0]), run("other", "blocking", 20, 1, &[1.0])];
+        assert!(said(&runs).contains(" The array serves 477 "));
+        runs.iter_mut().for_each(|run| run.host.arrivals_ns = Some(run.simulated_ns));
+        assert!(said(&runs).contains(" All keep up with the load: 477 requests a second"));
+        runs[1].simulated_ns *= 2;
+        assert!(said(&runs).contains(" The array serves 477 "));
+    }
+
     #[test]
     fn what_is_offered_is_said_where_less_is_served() {
         let mut slow = run("local", "blocking", 1_000, 1, &[1.0]);
@@ -173,5 +253,12 @@ mod tests {
         assert_eq!(served(&slow), " The array serves 1,000 requests a second (4.10 MB/s).");
         slow.host.arrivals_ns = Some(1_000_000_000);
         assert_eq!(served(&slow), " The array serves 1,000 requests a second of 2,000 offered (4.10 MB/s).");
+        slow.scenario["workload"] = serde_json::json!({"arrival": {"rate": 1_990.0}});
+        slow.host.arrivals_ns = Some(900_000_000);
+        assert_eq!(
+            served(&slow),
+            " The array serves 1,000 requests a second of 1,990 offered (4.10 MB/s). They all arrive within 900.0 ms; the array \
+             takes 2.000 s to serve them."
+        );
     }
 }

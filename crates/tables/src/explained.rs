@@ -70,8 +70,14 @@ impl Told {
             request.arrival_ns as f64 / 1e9,
             duration(request.response_ns)
         );
-        if let Some(most) = parts.iter().max_by_key(|part| part.ns) {
+        let mut longest: Vec<&ToldPart> = parts.iter().collect();
+        longest.sort_by_key(|part| std::cmp::Reverse(part.ns));
+        if let Some(most) = longest.first() {
             sentence.push_str(&format!(": {} {}", duration(most.ns), most.text));
+            // Of two that are nearly equal the first alone would mislead.
+            if let Some(next) = longest.get(1).filter(|next| 4 * next.ns >= 3 * most.ns) {
+                sentence.push_str(&format!(", and {} {}", duration(next.ns), next.text));
+            }
         }
         sentence.push('.');
         Told { request: request.request, what, sentence, response_ns: request.response_ns, parts }

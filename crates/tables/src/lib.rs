@@ -7,6 +7,7 @@ mod advice;
 mod answer;
 mod around;
 mod bandwidth;
+mod beyond;
 mod blame;
 mod by_stream;
 pub mod choice;
@@ -64,7 +65,7 @@ pub use rest::{Rest, left_out};
 pub use seeds::{change, heading, means};
 pub use tuned::tuned;
 pub use warnings::warned;
-pub use winners::{footnotes, in_words, lines as winner_lines};
+pub use winners::{footnotes, lines as winner_lines, why_nobody};
 
 /// Space and colour a table may use.
 #[derive(Debug, Clone, Copy)]
@@ -195,8 +196,8 @@ pub fn scenario_name(runs: &[Report]) -> &str {
     name.unwrap_or("scenario")
 }
 
-/// What all runs have in common: "hpc-w: 8 devices, 100% full, 100,000 requests, 209.9 s simulated, seed 1".
-/// Arrays with redundancy have their level and what the host can use of them beside the devices. Behind the requests of a
+/// What all runs have in common: "hpc-w: 8 x slc-2008, raid0, 100% full, 100,000 requests of 512 KiB on average, 209.9 s simulated,
+/// seed 1". Arrays with redundancy have what the host can use of them beside the devices. Behind the requests of a
 /// trace stands what makes them another load than the one recorded.
 pub fn headline(runs: &[Report]) -> String {
     headline_with(runs, |run| format!("seed {}", run.seed))
@@ -211,17 +212,32 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
             facts.push(first);
         }
     };
+    fact(&|run| match (run.members(), preset(run)) {
+        _ if named_by_drives(run) => String::new(),
+        (devices, Some(preset)) => format!("{devices} x {preset}"),
+        (1, None) => "1 device".to_owned(),
+        (devices, None) => format!("{devices} devices"),
+    });
     fact(&|run| match run.members() {
-        1 => "1 device".to_owned(),
-        devices => format!("{devices} devices"),
+        1 => String::new(),
+        _ if named_by_drives(run) => String::new(),
+        _ => level(run).to_owned(),
     });
     // Without redundancy the host can use what the members hold.
     if runs.iter().any(|run| run.array.redundancy.is_some() && run.array.usable_bytes > 0) {
-        fact(&|run| level(run).to_owned());
-        fact(&|run| format!("{} usable", numbers::bytes(run.array.usable_bytes)));
+        fact(&|run| match divisor(run) {
+            1 => format!("{} usable", numbers::bytes(run.array.usable_bytes)),
+            scale => {
+                format!("about {} usable", numbers::decimal_bytes((run.array.usable_bytes * scale) as f64))
+            }
+        });
     }
+    fact(&|run| match divisor(run) {
+        1 => String::new(),
+        scale => format!("1/{scale} simulated"),
+    });
     fact(&|run| format!("{:.0}% full", run.precondition.fill * 100.0));
-    fact(&|run| format!("{} requests", numbers::count(run.host.requests)));
+    fact(&|run| format!("{} requests{}", numbers::count(run.host.requests), sizes(run)));
     if runs.iter().any(|run| run.trace.is_some()) {
         fact(&|run| {
             run.trace.as_ref().map(|trace| load::changes(trace, run.is_scaled())).unwrap_or_default()
@@ -232,6 +248,34 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
     fact(&seed);
     facts.retain(|fact| !fact.is_empty());
     format!("{}: {}", scenario_name(runs), facts.join(", "))
+}
+
+/// The device preset of a run, where its scenario has one.
+fn preset(run: &Report) -> Option<&str> {
+    run.scenario.pointer("/ssd/preset").and_then(serde_json::Value::as_str)
+}
+
+/// Whether the scenario's name says drives and level, as that of an array without a scenario does.
+fn named_by_drives(run: &Report) -> bool {
+    let name = run.scenario.get("name").and_then(serde_json::Value::as_str).unwrap_or_default();
+    preset(run).is_some_and(|preset| name == format!("{} x {preset}, {}", run.members(), level(run)))
+}
+
+/// One in how many bytes of a drive is simulated.
+fn divisor(run: &Report) -> u64 {
+    let scale = run.scenario.pointer("/ssd/scale").and_then(serde_json::Value::as_str);
+    scale.and_then(|scale| scale.strip_prefix("1/")?.parse().ok()).unwrap_or(1)
+}
+
+/// How large requests are, behind their number.
+fn sizes(run: &Report) -> String {
+    let bytes = (run.host.bytes_read + run.host.bytes_written) / run.host.requests.max(1);
+    let kind = run.scenario.pointer("/workload/size/distribution").and_then(serde_json::Value::as_str);
+    match (bytes, kind) {
+        (0, _) => String::new(),
+        (bytes, Some("fixed")) => format!(" of {}", numbers::bytes(bytes)),
+        (bytes, _) => format!(" of {} on average", numbers::bytes(bytes)),
+    }
 }
 
 /// Whether the runs that one could build need their SSDs to reveal unlike much.

@@ -7,7 +7,7 @@ use crate::numbers::{self, NONE, or_none};
 use crate::{Cell, Style, Table, label, layout, needs, needs_differ, seeds, titled};
 
 const TITLE: &str = "Response time in ms, and what it costs";
-const HEADINGS: [&str; 12] = [
+const HEADINGS: [&str; 11] = [
     "run",
     "mean",
     "stddev",
@@ -16,13 +16,14 @@ const HEADINGS: [&str; 12] = [
     "p99",
     "p99.9",
     "p99.99",
-    AGAINST_FIRST,
     "erases",
     "write amp",
     "GC-affected",
 ];
-/// A lone run has nothing to be held against.
-const AGAINST_FIRST: &str = "vs first";
+/// The column of changes stands before this one.
+const ERASES: usize = 8;
+/// A longer name of the first run makes no heading.
+const NAME_MOST: usize = 12;
 const BASELINE: &str = "baseline";
 const GC_AFFECTED: &str = "GC-affected: share of requests that waited for garbage collection. Write amp: flash bytes programmed per byte \
                            that the user wrote, over whole collection cycles.\n";
@@ -39,16 +40,18 @@ const TOO_FEW: &str = "-: too few requests to say; a percentile is given where a
 /// The table, with footnotes for what it shows. `runs` holds one report a variant of the comparison, `names` what their
 /// names are made of.
 pub(crate) fn section(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: Style) -> String {
-    let headings = HEADINGS.into_iter().filter(|heading| *heading != AGAINST_FIRST || runs.len() > 1);
+    let mut headings: Vec<String> = HEADINGS.map(str::to_owned).to_vec();
+    // A lone run has nothing to be held against.
+    if runs.len() > 1 {
+        headings.insert(ERASES, against(runs));
+    }
     let has_deadlines = runs.iter().any(|run| run.host.deadlines.is_some());
     let usable_differs = has_different_capacity(runs);
     let needs_differ = needs_differ(runs);
-    let headings = headings
-        .skip(1)
-        .chain(has_deadlines.then_some(MISSED))
-        .chain(usable_differs.then_some(USABLE))
-        .chain(needs_differ.then_some(NEEDS));
-    let mut table = Table::new([names.unwrap_or(HEADINGS[0])].into_iter().chain(headings));
+    let more = [(has_deadlines, MISSED), (usable_differs, USABLE), (needs_differ, NEEDS)];
+    headings.extend(more.into_iter().filter(|(is_there, _)| *is_there).map(|(_, name)| name.to_owned()));
+    headings[0] = names.unwrap_or(HEADINGS[0]).to_owned();
+    let mut table = Table::new(headings);
     let winner = comparison.winners.mean.as_ref().and_then(|winner| winner.name());
     let changes = changes(comparison);
     let means = means(runs, comparison);
@@ -79,6 +82,12 @@ pub(crate) fn section(runs: &[Report], comparison: &Comparison, names: Option<&s
         text.push_str(TOO_FEW);
     }
     text + &seeds::legend(&comparison.intervals, style)
+}
+
+/// What heads the changes of the mean: "mean vs local".
+pub(crate) fn against(runs: &[Report]) -> String {
+    let first = runs.first().map(label).filter(|name| name.chars().count() <= NAME_MOST);
+    format!("mean vs {}", first.unwrap_or("first"))
 }
 
 /// The mean of each run with its interval, aligned.

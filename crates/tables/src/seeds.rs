@@ -10,7 +10,7 @@ use crate::numbers::{self, NONE};
 use crate::{Cell, Style, Table, headline, headline_with, layout, titled};
 
 /// Follows a change that chance may explain.
-const NOT_SIGNIFICANT: &str = "n.s.";
+pub(crate) const NOT_SIGNIFICANT: &str = "n.s.";
 
 /// One report a variant, which holds means over its seeds where tables look; with one seed its report.
 pub fn means(comparison: &Comparison) -> Vec<Report> {

@@ -23,8 +23,8 @@ fn painted(text: &str, style: Style) -> String {
     wrapped.lines().map(|line| style.color.paint(Emphasis::Warning, line) + "\n").collect()
 }
 
-/// For the first screen: in full what takes the meaning of the first variant's figures away, or that of a winner's. Of others the codes,
-/// a line for all of them.
+/// For the first screen: in full what takes the meaning of the first variant's figures away, or that of a winner's. Of others the first
+/// sentence of the most serious one, and how many more there are.
 pub(crate) fn short(comparison: &Comparison, style: Style) -> Option<String> {
     let winners = &comparison.winners;
     let figures = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999];
@@ -38,15 +38,12 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Option<String> {
     };
     let serious = comparison.warnings.iter().filter(|warning| is_serious(warning));
     let (full, others): (Vec<&Warning>, Vec<&Warning>) = serious.partition(|warning| takes_meaning(warning));
-    let mut codes: Vec<&str> = Vec::new();
-    for warning in others {
-        if !codes.contains(&warning.code.as_str()) {
-            codes.push(&warning.code);
-        }
-    }
     let mut text: String = full.iter().map(|warning| painted(&warned(warning), style)).collect();
-    if !codes.is_empty() {
-        text.push_str(&painted(&format!("warning, explained by --details: {}", codes.join(", ")), style));
+    if let [worst, more @ ..] = &others[..] {
+        let said = worst.text.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        let more =
+            if more.is_empty() { "--details".to_owned() } else { format!("--details: {} more", more.len()) };
+        text.push_str(&painted(&format!("warning: {said} ({more})"), style));
     }
     (!text.is_empty()).then_some(text)
 }

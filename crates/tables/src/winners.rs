@@ -2,7 +2,7 @@
 //!
 //! Every percentage is held against the baseline, the first variant.
 
-use harmonia_metrics::{Against, Comparison, Report, Versus, Winner};
+use harmonia_metrics::{Against, Comparison, Report, Versus, Winner, judgement};
 
 use crate::Emphasis;
 use crate::numbers;
@@ -48,15 +48,27 @@ fn told(said: &Said<'_>) -> Vec<Line> {
     let known: Vec<(&str, &Winner, Show)> =
         figures.into_iter().filter_map(|(what, winner, show)| Some((what, winner.as_ref()?, show))).collect();
     if let Some(code) = void_of_all(&known) {
-        let text = format!("no winner can be named: {}", in_words(code));
+        let text = format!("no winner can be named: {}", why_nobody(comparison, code));
         return vec![Line { what: "nobody", text, is_detail: false }];
     }
-    let winner = |&(what, winner, show): &(&'static str, &Winner, Show)| Line {
-        what,
-        text: said.winner(winner, show),
-        is_detail: false,
+    let mut left_out = Vec::new();
+    let winner = |&(what, winner, show): &(&'static str, &Winner, Show)| {
+        let mut text = said.winner(winner, show);
+        // The first screen says once who takes no part in any figure.
+        if !(said.is_short && left_out == winner.unknown) {
+            text.push_str(&said.left_out(winner));
+        }
+        left_out.clone_from(&winner.unknown);
+        Line { what, text, is_detail: false }
     };
-    known.iter().map(winner).chain(said.prices()).chain(said.needs()).collect()
+    // Nor does it say twice why the p99 of reads has no winner.
+    let is_told = |at: usize| {
+        let void = known[at].1.void.as_ref();
+        said.is_short && at > 0 && void.is_some() && known[at - 1].1.void.as_ref() == void
+    };
+    let told = known.iter().enumerate().filter(|(at, _)| !is_told(*at)).map(|(_, figure)| figure);
+    let figures: Vec<Line> = told.map(winner).collect();
+    figures.into_iter().chain(said.prices()).chain(said.needs()).collect()
 }
 
 /// Why nobody wins anything, if it is the same for all figures.
@@ -166,7 +178,10 @@ impl Said<'_> {
 
     fn winner(&self, winner: &Winner, show: Show) -> String {
         if let Some(code) = &winner.void {
-            return format!("no winner can be named: {}", in_words(code));
+            return format!("no winner can be named: {}", why_nobody(self.comparison, code));
+        }
+        if let Some(text) = self.all_but_the_baseline(winner, show) {
+            return text;
         }
         let name = |at: usize| (self.name)(&winner.labels[at]);
         let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
@@ -175,7 +190,12 @@ impl Said<'_> {
                 format!("{}, the baseline, is lowest: {}", name(0), show(winner.values[0]))
             }
             1 => format!("{} is lowest: {}", name(0), show(winner.values[0])),
-            all if all == buildable && self.is_short => "no difference beyond chance".to_owned(),
+            all if all == buildable && self.is_short => {
+                let of = self.baseline();
+                let value = winner.labels.iter().position(|label| label == of).map(|at| winner.values[at]);
+                let has = value.map(|value| format!("; {} has {}", (self.name)(of), show(value)));
+                format!("no difference beyond chance{}", has.unwrap_or_default())
+            }
             all if all == buildable => format!("no difference beyond chance: {}", self.tied(winner, show)),
             _ if self.is_short => format!("{} tie", self.tied(winner, show)),
             _ => format!("{} tie for the lowest", self.tied(winner, show)),
@@ -188,11 +208,38 @@ impl Said<'_> {
         {
             text.push_str(&self.next(next, winner));
         }
-        if !winner.unknown.is_empty() {
-            let names: Vec<String> = winner.unknown.iter().map(|label| (self.name)(label)).collect();
-            text.push_str(&format!(" (left out: {})", names.join(", ")));
-        }
         text
+    }
+
+    /// In short, of figures in which all that one could build tie but the baseline: how far the choice is below it.
+    fn all_but_the_baseline(&self, winner: &Winner, show: Show) -> Option<String> {
+        let others = self.runs.iter().filter(|run| !run.is_ideal() && label(run) != self.baseline()).count();
+        let all_tie =
+            winner.labels.len() == others && !winner.labels.iter().any(|one| one == self.baseline());
+        if !self.is_short || others < 2 || !all_tie {
+            return None;
+        }
+        let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
+        let at = winner.labels.iter().position(|label| Some(label) == chosen).unwrap_or(0);
+        let versus = self.versus_baseline(&winner.labels[at], winner)?;
+        let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(self.baseline()));
+        let value = show(winner.values[at]);
+        Some(format!("all but {baseline} tie; {name}: {value}, {} {baseline}", below(&versus)))
+    }
+
+    /// Who takes no part in a figure, and why.
+    fn left_out(&self, winner: &Winner) -> String {
+        let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+        for of in &winner.unknown {
+            let why = void_of(self.comparison, of).map_or("too few requests", in_words);
+            match reasons.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, names)) => names.push((self.name)(of)),
+                None => reasons.push((why, vec![(self.name)(of)])),
+            }
+        }
+        let told: Vec<String> =
+            reasons.iter().map(|(why, names)| format!("{why} under {}", names.join(", "))).collect();
+        if told.is_empty() { String::new() } else { format!(" (left out: {})", told.join("; ")) }
     }
 
     /// The best of those that do not tie: how much it has, or how much more than the baseline where that is the lowest.
@@ -274,7 +321,7 @@ impl Said<'_> {
         });
         let mut lines: Vec<Line> = lines.map(|text| Line { what: "", text, is_detail: true }).collect();
         let any = (!lines.is_empty()).then(|| self.for_any_ssd()).flatten();
-        lines.extend(any.map(|text| Line { what: "", text, is_detail: false }));
+        lines.extend(any.map(|text| Line { what: "", text, is_detail: true }));
         if let Some(first) = lines.first_mut() {
             first.what = "needs";
         }
@@ -296,13 +343,13 @@ impl Said<'_> {
         let best = clear.min_by(|(_, a), (_, b)| a.difference.mean.total_cmp(&b.difference.mean));
         Some(match best {
             Some((run, versus)) => format!(
-                "any SSD will do for {}: mean {} {}",
+                "any drive will do for {}: mean {} {}",
                 (self.name)(label(run)),
                 below(&versus),
                 (self.name)(self.baseline())
             ),
             None => format!(
-                "with SSDs that reveal nothing, no policy here is measurably faster than {}",
+                "with drives that only take reads and writes, nothing compared here is measurably faster than {}",
                 (self.name)(self.baseline())
             ),
         })
@@ -339,6 +386,34 @@ pub(crate) fn required(rung: &str) -> Option<&'static str> {
         "busy" => Some("refuse at once what would wait for collection"),
         "command" => Some("tell when they collect, and collect on command"),
         _ => None,
+    }
+}
+
+/// What is left with drives that only take reads and writes, as a sentence; none where the faster policies need no others.
+pub(crate) fn with_any_drive(comparison: &Comparison, runs: &[Report], name: Name) -> Option<String> {
+    let said = Said { comparison, runs, name, is_short: true };
+    let needs_more = |of: &str| runs.iter().any(|run| label(run) == of && required(needs(run)).is_some());
+    let text = said.faster().into_iter().any(needs_more).then(|| said.for_any_ssd())??;
+    Some(capital(&text) + ".")
+}
+
+/// The code of the warning for which a variant can win nothing.
+fn void_of<'a>(comparison: &'a Comparison, of: &str) -> Option<&'a str> {
+    let codes = comparison.warnings.iter().filter(|warning| warning.labels.iter().any(|label| label == of));
+    codes.map(|warning| warning.code.as_str()).find(|code| judgement::voids(code))
+}
+
+/// Why no winner is named, with the number that it rests on.
+pub fn why_nobody(comparison: &Comparison, code: &str) -> String {
+    let runs = comparison.runs.iter().filter(|run| void_of(comparison, label(run)) == Some(code));
+    let least = runs.filter_map(|run| Some((judgement::events(run)?, run)));
+    match least.min_by(|(one, _), (other, _)| one.total_cmp(other)) {
+        Some((events, run)) if code == judgement::FEW_COLLECTIONS => format!(
+            "too few collections ({events:.1} an SSD under {}, {:.0} needed)",
+            label(run),
+            judgement::EVENTS_MIN
+        ),
+        _ => in_words(code).to_owned(),
     }
 }
 

@@ -279,16 +279,29 @@ pub(super) fn announcement(variants: &[Variant], seeds: u64) -> Option<String> {
     ))
 }
 
-/// What is to be said about the scenarios of a comparison, the same thing once.
+/// What is to be said about the scenarios of a comparison, the same thing once: what differs in the policy's name alone has all names.
 pub(super) fn hints(variants: &[Variant]) -> Vec<String> {
-    let mut hints: Vec<String> = Vec::new();
-    for hint in variants.iter().flat_map(|variant| variant.scenario.hints()) {
-        if !hints.contains(&hint) {
-            hints.push(hint);
+    let mut hints: Vec<(String, Vec<&str>)> = Vec::new();
+    for Variant { scenario, .. } in variants {
+        let policy = scenario.array.coordination.policy.as_str();
+        for hint in scenario.hints() {
+            let hint = hint.replacen(&format!("hint: {policy} fires "), NAMES, 1);
+            match hints.iter_mut().find(|(known, _)| *known == hint) {
+                Some((_, policies)) if policies.contains(&policy) => (),
+                Some((_, policies)) => policies.push(policy),
+                None => hints.push((hint, vec![policy])),
+            }
         }
     }
-    hints
+    let told = |(hint, policies): (String, Vec<&str>)| match &policies[..] {
+        [one] => hint.replacen(NAMES, &format!("hint: {one} fires "), 1),
+        several => hint.replacen(NAMES, &format!("hint: {} fire ", several.join(" and ")), 1),
+    };
+    hints.into_iter().map(told).collect()
 }
+
+/// Where a hint names the policies that fire at a threshold.
+const NAMES: &str = "hint: POLICIES ";
 
 /// What a scenario file does not say: how often it ran.
 fn seeds_comment(comparison: &Comparison) -> String {

@@ -26,7 +26,7 @@ fn an_array_needs_no_scenario() {
     let arguments = [&["run", "--trace", &trace], &READING[..], &ARRAY, &["--chunk", "16KiB"]].concat();
     let (status, table, stderr) = outcome(&mut harmonia(&arguments));
     assert_eq!(status, Some(0), "{stderr}");
-    assert!(table.starts_with("4 x tiny-test, raid5: 4 devices, raid5"), "{table}");
+    assert!(table.starts_with("4 x tiny-test, raid5: 39.0 MiB usable"), "{table}");
     assert!(stderr.contains("assumed: drives are 100% full") && !stderr.contains("chunk"), "{stderr}");
     // What is said is not assumed.
     let (status, _, stderr) = outcome(harmonia(&arguments).args(["--set", "precondition.fill=0.5"]));

@@ -22,6 +22,9 @@ pub const WORTH: f64 = 0.05;
 /// A cost of less than this share of p99.9, which one request in a thousand exceeds, is none to act on.
 const TAIL_MOST: f64 = 0.1;
 
+/// A share that is written as 0.0%.
+const NOTHING: f64 = 0.0005;
+
 /// Figures that the rule looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -218,18 +221,22 @@ pub fn judge<'a>(with: &'a [Report], figures: &'a [Figure]) -> (Verdict, Because
 
 /// That nothing is to be done, and the most that collection may cost.
 pub fn do_nothing(figures: &[Figure]) -> String {
-    let most = |figure: &Figure| {
-        let (_, most) = figure.bounds()?;
-        Some(format!("{:.1}% of {}", most.max(0.0) * 100.0, figure.metric.name()))
-    };
-    let most: Vec<String> = from_the_tail(figures).filter_map(most).collect();
+    let known = from_the_tail(figures).filter_map(|figure| Some((figure.metric.name(), figure.bounds()?.1)));
+    let (some, none): (Vec<_>, Vec<_>) = known.partition(|(_, most)| *most >= NOTHING);
+    let mut most: Vec<String> =
+        some.iter().map(|(name, most)| format!("{:.1}% of {name}", most * 100.0)).collect();
+    if !none.is_empty() {
+        let names: Vec<&str> = none.iter().map(|(name, _)| *name).collect();
+        most.push(format!("nothing of {}", names.join(" and ")));
+    }
+    let at_most = if some.is_empty() { "" } else { " at most" };
     let knows_far_tail =
         figures.iter().any(|figure| figure.metric == Metric::P999 && figure.bounds().is_some());
     let beyond = if knows_far_tail { "" } else { " The runs are too short to tell it of p99.9." };
     match most.is_empty() {
         true => "Do nothing about garbage collection.".to_owned(),
         false => {
-            format!("Do nothing about garbage collection. It costs at most {}.{beyond}", most.join(", "))
+            format!("Do nothing about garbage collection. It costs{at_most} {}.{beyond}", most.join(", "))
         }
     }
 }

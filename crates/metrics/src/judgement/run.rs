@@ -45,7 +45,7 @@ pub fn voids(code: &str) -> bool {
 /// Fewer requests than this have no 99th percentile, and hardly a mean.
 const REQUESTS_MIN: u64 = 1_000;
 /// Fewer collections of each SSD than this are few events to judge by.
-const EVENTS_MIN: f64 = 10.0;
+pub const EVENTS_MIN: f64 = 10.0;
 /// With fewer there is no time between collections within the window.
 const EVENTS_A_CYCLE: f64 = 2.0;
 /// From this difference between the last two windows of ageing on an array is far from settled.
@@ -106,14 +106,7 @@ fn all_at_once(run: &Report) -> Option<String> {
 fn overload(run: &Report) -> Option<String> {
     let arrivals_ns = run.host.arrivals_ns.filter(|&arrivals_ns| arrivals_ns > 0)?;
     let mean = run.host.response_ns.all.mean.filter(|_| run.host.requests >= REQUESTS_MIN)?;
-    let advice = match run.trace.as_ref().and_then(|trace| trace.time_scale).filter(|&scale| scale < 1.0) {
-        Some(scale) => format!(
-            "Its figures depend on the length of the run. The trace is replayed faster than it was recorded: raise \
-             workload.time_scale (now {scale})"
-        ),
-        None => "Its figures depend on the length of the run. Lower the arrival rate, or raise workload.time_scale of a trace"
-            .to_owned(),
-    };
+    let advice = format!("Response times depend on the length of the run. {}", remedy(run));
     if let Some((first, last)) = growth(&run.host.batches.mean) {
         return Some(format!(
             "the array does not keep up with the load. The mean response grew from {} in the first quarter of the run to {} \
@@ -130,6 +123,33 @@ fn overload(run: &Report) -> Option<String> {
             waiting * 100.0
         )
     })
+}
+
+/// What lowers the load, by the key that it has.
+fn remedy(run: &Report) -> String {
+    if let Some(trace) = &run.trace {
+        return match trace.time_scale {
+            Some(scale) if scale < 1.0 => format!(
+                "The trace is replayed faster than it was recorded: raise workload.time_scale (now {scale})"
+            ),
+            scale => format!("Raise workload.time_scale (now {})", scale.unwrap_or(1.0)),
+        };
+    }
+    let has_rate = run.scenario.pointer("/workload/arrival/rate").is_some();
+    let served = run.host.requests as f64 * 1e9 / run.simulated_ns.max(1) as f64;
+    match has_rate {
+        true => format!("Set workload.arrival.rate below about {}", two_digits(served)),
+        false => "Lower the arrival rate".to_owned(),
+    }
+}
+
+/// A number rounded down to two digits: 3721 is "3700".
+fn two_digits(number: f64) -> String {
+    let (number, mut unit) = (number as u64, 1);
+    while number / unit >= 100 {
+        unit *= 10;
+    }
+    (number / unit * unit).to_string()
 }
 
 /// Means of the first and of the last quarter, if the one rises to the other throughout.
@@ -154,8 +174,8 @@ fn few_requests(run: &Report) -> Option<String> {
     })
 }
 
-/// Collections of an SSD, on average; `None` where collecting takes no time, or nobody counted.
-fn events(run: &Report) -> Option<f64> {
+/// Collections of an SSD in the window, on average; `None` where collecting takes no time, or nobody counted.
+pub fn events(run: &Report) -> Option<f64> {
     let counted = run.devices.iter().map(|device| device.gc_events).sum::<u64>();
     let unknown = counted == 0 && run.array.erases > 0;
     (!run.is_ideal() && !unknown && !run.devices.is_empty()).then(|| counted as f64 / run.members() as f64)
@@ -391,6 +411,24 @@ mod tests {
         // 5% of 100 s.
         let waits = |mean: f64| codes(move |run| run.host.response_ns.all.mean = Some(mean));
         assert_eq!((waits(5.1e9), waits(4.9e9)), (vec![OVERLOAD.to_owned()], vec![]));
+    }
+
+    /// The remedy names the key that this load has, and a rate that the array served.
+    #[test]
+    fn an_overload_names_the_key_that_lowers_its_load() {
+        let told = |scenario: serde_json::Value, trace: Option<f64>| {
+            let mut run = sound();
+            run.host.batches.mean = (1..=40).map(|k| k as f64 * 1e6).collect();
+            run.scenario = scenario;
+            run.trace =
+                trace.map(|scale| crate::TraceReport { time_scale: Some(scale), ..Default::default() });
+            overload(&run).expect("an overload")
+        };
+        let rate = serde_json::json!({"workload": {"arrival": {"rate": 60_000.0}}});
+        assert!(told(rate, None).ends_with("Set workload.arrival.rate below about 100"));
+        assert!(told(serde_json::Value::Null, None).ends_with("Lower the arrival rate"));
+        assert!(told(serde_json::Value::Null, Some(0.5)).ends_with("raise workload.time_scale (now 0.5)"));
+        assert_eq!([3_721.9, 99.9, 100.0, 0.4].map(two_digits), ["3700", "99", "100", "0"]);
     }
 
     #[test]

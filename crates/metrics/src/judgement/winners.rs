@@ -55,7 +55,7 @@ pub struct Winner {
     /// The lowest held against those that tie with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ties: Vec<Against>,
-    /// Labels of variants that take no part: too few requests to have the figure, or their figures mean nothing.
+    /// Labels of variants that take no part, in their order: too few requests to have the figure, or their figures mean nothing.
     pub unknown: Vec<String>,
     /// The code of the warning for which nobody can be named; absent if somebody can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,7 +144,10 @@ impl<'a> Contest<'a> {
         known.sort_by(|(_, one), (_, other)| one.total_cmp(other));
         let (void, sound): (Vec<Candidate<'a>>, Vec<Candidate<'a>>) =
             known.into_iter().partition(|(runs, _)| void_of(runs).is_some());
-        let unknown = lacking.into_iter().chain(void.iter().map(|(runs, _)| *runs)).map(label).collect();
+        let takes_no_part = |runs: &&&[Report]| {
+            lacking.iter().chain(void.iter().map(|(runs, _)| runs)).any(|other| std::ptr::eq(*other, **runs))
+        };
+        let unknown = self.variants.iter().filter(takes_no_part).map(|runs| label(runs)).collect();
         match self.why_nobody(&sound, &void) {
             Some(code) => Some(Winner {
                 labels: Vec::new(),
@@ -409,7 +412,7 @@ mod tests {
         for code in [OVERLOAD, FEW_COLLECTIONS] {
             let winner = mean_of(&[warned(a.clone(), code), warned(b.clone(), code)]);
             assert_eq!((winner.labels, winner.void.as_deref()), (vec![], Some(code)));
-            assert_eq!(winner.unknown, ["b", "a"]);
+            assert_eq!(winner.unknown, ["a", "b"], "in the order of the variants");
         }
         assert_eq!(mean_of(&[warned(a.clone(), "parity-resonance"), b.clone()]).name(), Some("b"));
     }

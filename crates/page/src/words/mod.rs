@@ -20,7 +20,7 @@ mod why;
 use harmonia_metrics::{Comparison, Report};
 use harmonia_tables::choice::{
     ALIKE, ALIKE_TAIL, Pair, advice, alike, change, collected, mean_ns, more_than, p99, p999, percent,
-    verdicts,
+    remarks, verdicts,
 };
 use harmonia_tables::loads::Part;
 use harmonia_tables::{self as tables, capital, label, numbers};
@@ -94,7 +94,7 @@ fn of_one(part: &Part<'_>) -> Option<Words> {
     Some(Words {
         headline: headline::headline(&pair),
         cautions: Vec::new(),
-        lead: advice.clone().into_iter().chain(lead::sentences(&pair)).collect(),
+        lead: advice.clone().into_iter().chain(remarks(&pair, named)).chain(lead::sentences(&pair)).collect(),
         why: why::paragraph(&pair, advice.is_some()),
         titles: titles::titles(&pair),
         spoken_of: pair.spoken_of(),
@@ -104,7 +104,7 @@ fn of_one(part: &Part<'_>) -> Option<Words> {
 /// A load whose figures name nobody: what was run, and nothing about who is better.
 fn of_nobody(pair: &Pair<'_>, code: &str) -> Words {
     Words {
-        headline: format!("No choice can be named: {}", tables::in_words(code)),
+        headline: format!("No choice can be named: {}", tables::why_nobody(&pair.part.comparison, code)),
         lead: vec!["The figures below stand as measured. They do not rank the choices.".to_owned()],
         spoken_of: pair.spoken_of(),
         ..Words::default()

@@ -11,11 +11,11 @@
 mod pair;
 pub mod verdicts;
 
-use harmonia_metrics::Report;
 use harmonia_metrics::judgement::collection::{Cost, Verdict, do_nothing};
+use harmonia_metrics::{Report, Versus, judgement};
 
-use crate::winners::{Name, required};
-use crate::{label, needs};
+use crate::winners::{self, Name, required};
+use crate::{beyond, capital, label, needs, numbers};
 pub use pair::Pair;
 
 /// Changes below this share are called none where no test of a difference exists, as of counts.
@@ -27,7 +27,9 @@ pub const ALIKE_TAIL: f64 = 0.02;
 pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let Pair { part, best, other, .. } = pair;
     if let Some(Cost { figures, verdict: Verdict::DoNothing }) = Cost::of(&part.comparison) {
-        return Some(do_nothing(&figures));
+        let first = part.runs.first().and_then(judgement::events);
+        let seen = first.map(|events| format!(" Each SSD collected {} times.", events.round()));
+        return Some(do_nothing(&figures) + &seen.unwrap_or_default());
     }
     let other = (*other)?;
     let unfit = |run: &Report| verdicts::proves_little(part, run);
@@ -40,12 +42,24 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let condition = higher_tail(pair, other).map(|tail| format!(" if the mean matters more than {tail}"));
     let needs = required(needs(best)).map(|what| format!(" {} needs SSDs that {what}.", subject(pair, name)));
     Some(format!(
-        "Choose {}{}. {}{}",
+        "Choose {}{}.{} {}{}",
         choices(pair, name),
         condition.unwrap_or_default(),
+        gains(pair, other, name),
         price(pair, other, name),
         needs.unwrap_or_default()
     ))
+}
+
+/// What else to know of the choice: what is left with any drives, and what of its gain is not collection.
+pub fn remarks(Pair { part, .. }: &Pair<'_>, name: Name) -> Option<String> {
+    // Where nobody can be named there is no choice to remark on.
+    verdicts::void(part).is_none().then_some(())?;
+    let is_nothing = Cost::of(&part.comparison).is_some_and(|cost| cost.verdict == Verdict::DoNothing);
+    let any = (!is_nothing).then(|| winners::with_any_drive(&part.comparison, &part.runs, name)).flatten();
+    let beyond = beyond::sentence(&part.comparison, &part.runs, name);
+    let said: Vec<String> = [any, beyond].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// The best, and what would do as well.
@@ -75,6 +89,35 @@ fn higher_tail(pair: &Pair<'_>, other: &Report) -> Option<&'static str> {
 fn subject(pair: &Pair<'_>, name: Name) -> String {
     if pair.tied.is_empty() { "It".to_owned() } else { name(label(pair.best)) }
 }
+
+/// What it changes of the mean and of the percentiles, where more than chance.
+fn gains(pair: &Pair<'_>, other: &Report, name: Name) -> String {
+    let figures: [(&str, Figure, Option<Versus>); 3] = [
+        ("mean", mean, pair.difference(|all| all.mean)),
+        ("p99", p99, pair.difference(|all| all.p99)),
+        ("p99.9", p999, pair.difference(|all| all.p999)),
+    ];
+    let one = |(what, of, versus): (&str, Figure, Option<Versus>)| {
+        let (ours, theirs) = (of(pair.best)?, of(other)?);
+        let change = change(ours, theirs);
+        let is_known = versus.is_none_or(|versus| versus.is_clear());
+        if !is_known || change.abs() < ALIKE {
+            return Some(format!("{what} about as under {}", name(label(other))));
+        }
+        let word = if change < 0.0 { "lower" } else { "higher" };
+        Some(format!(
+            "{what} {} {word} ({} to {} ms)",
+            percent(change),
+            numbers::ms(theirs),
+            numbers::ms(ours)
+        ))
+    };
+    let told: Vec<String> = figures.into_iter().filter_map(one).collect();
+    if told.is_empty() { String::new() } else { format!(" {}.", capital(&told.join(", "))) }
+}
+
+/// A figure of a run. Unit: ns.
+type Figure = fn(&Report) -> Option<f64>;
 
 /// What it costs in erased blocks, which wear flash out.
 fn price(pair: &Pair<'_>, other: &Report, name: Name) -> String {
