@@ -41,7 +41,10 @@
 //! An operation that asks to fail fast is refused when it arrives, or not at all. The rest of a page of which a part is written is
 //! read by the die that takes the new page. In parts of one command, transfers of moved pages take time, but do not wait for the bus.
 //!
-//! Not modelled: superblocks that go on without a block that has worn out, or with a spare one in its place.
+//! Not modelled: superblocks that go on without a block that has worn out, or with a spare one in its place. Step by step three things are
+//! inexact while a victim is under way. With `proportional` the last die takes too large a share, because the moves of dies that have ended
+//! count no more while the block is not free yet. A victim that retires counts as free room to come, so that the hard threshold is reached
+//! one block early. A pacer hears of a little too much room won: padding counts, and a die that programs more than its part.
 
 use std::collections::BTreeMap;
 
