@@ -51,7 +51,7 @@ def test_results_are_those_of_the_declared_cells(years: Any, kept: Any) -> None:
 
 def report(amplification: float | None, daily: float = 480e9) -> dict[str, Any]:
     """Of a run in which users write a tenth of `DAILY` to six drives of a terabyte each, twice."""
-    life = {"drive_writes_per_day": 2 * daily / 6 / 1e12, "flash_bytes_per_day": None, "years": {"cycles": None}}
+    life: dict[str, Any] = {"drive_writes_per_day": 2 * daily / 6 / 1e12, "flash_bytes_per_day": None, "years": {"cycles": None}}
     if amplification:
         flash = 2 * daily / 6 * amplification / 2
         life.update(flash_bytes_per_day=flash, years={"cycles": 3000 * 1e12 / flash / 365})
@@ -93,14 +93,14 @@ def own_trace(years: Any) -> Any:
 
 
 def row(table: list[str], name: str) -> list[str]:
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
-    return next(row for row in rows if name in row)
+    rows = ([entry.strip() for entry in line.strip("|").split("|")] for line in table)
+    return next(found for found in rows if name in found)
 
 
-@pytest.mark.parametrize("tail", ["refused", None])
-def test_a_trace_without_figures_has_dashes(years: Any, tail: str | None) -> None:
+@pytest.mark.parametrize("is_refused", [True, False])
+def test_a_trace_that_is_refused_or_has_too_few_reads_has_dashes(years: Any, is_refused: bool) -> None:
     trace = own_trace(years)
-    store = {} if tail else {years.key(trace, scheme[2]): cell(tail) for _, scheme in years.cells([trace])}
+    store = {} if is_refused else {years.key(trace, scheme[2]): cell(None) for _, scheme in years.cells([trace])}
     made = years.parts(store, [trace])
     assert row(made["schemes"].splitlines(), "local")[2] == "-"
     assert row(made["pairs"].splitlines(), "ioda + nvram")[1] == "-"
@@ -127,7 +127,8 @@ def test_traces_keep_their_cells_apart_from_loads_and_from_one_another(years: An
     assert len({years.key(load, "local") for load in [*years.LOADS, *traces]}) == 7
     # Alone, each is called by its name, and neither finds the cells of the other.
     alone = [years.traces_of([f"{folder}/own.csv:1"])[0] for folder in "ab"]
-    assert {trace.name for trace in alone} == {"own x 1"} and years.key(alone[0], "local") != years.key(alone[1], "local")
+    assert {trace.name for trace in alone} == {"own x 1"}
+    assert years.key(alone[0], "local") != years.key(alone[1], "local")
 
 
 def test_both_tables_mark_years_of_what_put_collection_off(years: Any) -> None:
