@@ -94,8 +94,8 @@ fn of_one(part: &Part<'_>) -> Option<Words> {
     Some(Words {
         headline: headline::headline(&pair),
         cautions: Vec::new(),
-        lead: advice.clone().into_iter().chain(remarks(&pair, named)).chain(lead::sentences(&pair)).collect(),
-        why: why::paragraph(&pair, advice.is_some()),
+        lead: advice.clone().into_iter().chain(lead::sentences(&pair)).collect(),
+        why: remarks(&pair, named).into_iter().chain(why::paragraph(&pair, advice.is_some())).collect(),
         titles: titles::titles(&pair),
         spoken_of: pair.spoken_of(),
     })
