@@ -19,7 +19,7 @@ mod why;
 
 use harmonia_metrics::{Comparison, Report};
 use harmonia_tables::choice::{
-    ALIKE, ALIKE_TAIL, Pair, advice, alike, change, collected, mean_ns, more_than, p99, p999, percent,
+    ALIKE, ALIKE_TAIL, Pair, advice_alone, alike, change, collected, mean_ns, more_than, p99, p999, percent,
     remarks, verdicts,
 };
 use harmonia_tables::loads::Part;
@@ -90,7 +90,7 @@ fn of_one(part: &Part<'_>) -> Option<Words> {
     if let Some(code) = verdicts::void(part) {
         return Some(of_nobody(&pair, code));
     }
-    let advice = advice(&pair, named);
+    let advice = advice_alone(&pair, named);
     Some(Words {
         headline: headline::headline(&pair),
         cautions: Vec::new(),

@@ -25,6 +25,17 @@ pub const ALIKE_TAIL: f64 = 0.02;
 
 /// What to do under one load; none where nothing can be named.
 pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
+    advice_with(pair, name, gains)
+}
+
+/// The same, without what the choice gains: whoever prints it says that at length.
+pub fn advice_alone(pair: &Pair<'_>, name: Name) -> Option<String> {
+    advice_with(pair, name, |_, _, _| String::new())
+}
+
+type Gains = fn(&Pair<'_>, &Report, Name) -> String;
+
+fn advice_with(pair: &Pair<'_>, name: Name, gains: Gains) -> Option<String> {
     let Pair { part, best, other, .. } = pair;
     if let Some(Cost { figures, verdict: Verdict::DoNothing }) = Cost::of(&part.comparison) {
         let first = part.runs.first().and_then(judgement::events);
