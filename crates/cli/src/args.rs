@@ -55,7 +55,8 @@ are named after the keys that vary.
 
 The first run is the baseline. The winners on mean, p99 and erases are printed at the end; runs that cannot be told \
 apart are ties. A sweep over two keys also shows the effect of each key alone and of both together. 'ideal' is local \
-coordination with ssd.gc.schedule=ideal: garbage collection takes no time. It is a lower bound.
+coordination with ssd.gc.schedule=ideal: garbage collection takes no time. It is what an end \
+of collection alone would bring.
 
 With --seeds each seed has an aged array of its own, which all runs of that seed start from. Differences are judged seed \
 by seed.";

@@ -119,8 +119,8 @@ fn index(kinds: &[Kind]) -> String {
         }
     }
     page.push_str(
-        "\nIn `harmonia compare` the name `ideal` means coordination `local` with the schedule `ideal`. It is the lower \
-         bound.\n\nA policy is one file and one line in its registry. [CONTRIBUTING.md](../CONTRIBUTING.md) shows how to \
+        "\nIn `harmonia compare` the name `ideal` means coordination `local` with the schedule `ideal`. It is what an end \
+         of collection alone would bring.\n\nA policy is one file and one line in its registry. [CONTRIBUTING.md](../CONTRIBUTING.md) shows how to \
          add one. It then appears in this list.\n",
     );
     page

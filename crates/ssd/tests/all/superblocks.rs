@@ -17,6 +17,7 @@ use harmonia_types::{Blame, IoCause, Operation, PlaneWork, SimDuration, SimTime}
 
 use crate::bench::{Bench, LINK, PAGE, one_die, read_blame, sub, write_blame};
 use crate::units::{exponential, four};
+use crate::write_cache::{Saturated, saturate};
 
 const DATA: u32 = 50;
 const BLOCKS: u32 = 64;
@@ -312,28 +313,9 @@ fn behind_a_cache_write_amplification_and_rate_are_those_of_the_superblocks() {
             (SimDuration(1).into(), SimDuration(1), SimDuration(4));
         config.ftl.reserved_blocks = Amount::Blocks(BLOCKS - DATA);
         (config.gc.victim, config.gc.schedule) = ("fifo".into(), schedule.into());
-        let ftl = Ftl::new(&config, 1, "device").unwrap();
-        let units = u64::from(ftl.shape().logical_pages);
-        let mut device = Device::new(&config, ftl, NoProbe).unwrap();
-        let mut rng = Rng::stream(5, "saturation");
-        let (before, measured) = (3 * units, 2 * units);
-        for token in 0..before + measured + 1_000 {
-            let unit = if token < units { token } else { rng.below(units) };
-            device.submit(SimTime::ZERO, sub(token as u32, Operation::Write, unit, 1)).unwrap();
-        }
-        let mut until = |answered: u64| {
-            let mut now = SimTime::ZERO;
-            while (device.completions().len() as u64) < answered {
-                now = device.next_wakeup();
-                device.advance_until(now, false).unwrap();
-            }
-            let counters = device.counters();
-            let host = counters.programs[IoCause::Host as usize] as f64;
-            (now.0 as f64, counters.programs.iter().sum::<u64>() as f64, host)
-        };
-        let (from, to) = (until(before), until(before + measured));
-        let amplification = (to.1 - from.1) / (to.2 - from.2);
-        let rate = (to.2 - from.2) / (to.0 - from.0) * amplification / (4.0 * 4.0 / 5_004.0);
+        let Saturated { lasted, host, all, .. } = saturate(&config);
+        let amplification = all as f64 / host as f64;
+        let rate = all as f64 / lasted as f64 / (4.0 * 4.0 / 5_004.0);
         let expected = form(free.start)..form(free.end);
         let case = format!("{allocation:?} {schedule}: {amplification} of {expected:?}, {rate} of the rate");
         eprintln!("{case}");

@@ -689,6 +689,41 @@ fn the_smallest_cache_pads_nothing() {
     }
 }
 
+/// What a device did that had writes of single units waiting all the time: how long that took in ns, and pages.
+pub struct Saturated {
+    pub lasted: u64,
+    /// Programmed for the host, and for anybody.
+    pub host: u64,
+    pub all: u64,
+    /// Programmed for the host without data, from the beginning on.
+    padding: u64,
+}
+
+/// Each unit is written once, and twice more at random. Then as much as twice the device is measured.
+pub fn saturate(config: &SsdConfig) -> Saturated {
+    let ftl = Ftl::new(config, 1, "device").unwrap();
+    let units = u64::from(ftl.shape().logical_pages);
+    let mut device = Device::new(config, ftl, NoProbe).unwrap();
+    let mut rng = Rng::stream(5, "saturation");
+    let (before, measured) = (3 * units, 2 * units);
+    for token in 0..before + measured + 1_000 {
+        let unit = if token < units { token } else { rng.below(units) };
+        device.submit(SimTime::ZERO, sub(token as u32, Operation::Write, unit, 1)).unwrap();
+    }
+    let mut until = |answered: u64| {
+        let mut now = SimTime::ZERO;
+        while (device.completions().len() as u64) < answered {
+            now = device.next_wakeup();
+            device.advance_until(now, false).unwrap();
+        }
+        let DeviceCounters { programs, padding, .. } = device.counters();
+        let host = IoCause::Host as usize;
+        (now.0, programs[host], programs.iter().sum::<u64>(), padding[host])
+    };
+    let (from, to) = (until(before), until(before + measured));
+    Saturated { lasted: to.0 - from.0, host: to.1 - from.1, all: to.2 - from.2, padding: to.3 }
+}
+
 /// At saturation dies do nothing but program, and collect: writes come at the rate of units per program times dies over the time of a
 /// program, less what collection programs. Reads and erases take next to no time here.
 #[test]
@@ -702,34 +737,15 @@ fn the_rate_at_saturation_is_that_of_whole_programs_over_write_amplification() {
             (SimDuration(1).into(), SimDuration(1), SimDuration(4));
         timing.copyback = Copyback::None;
         (config.ftl.allocation, config.ftl.reserved_blocks) = (allocation, Amount::Blocks(14));
-        let ftl = Ftl::new(&config, 1, "device").unwrap();
-        let units = u64::from(ftl.shape().logical_pages);
-        let mut device = Device::new(&config, ftl, NoProbe).unwrap();
-        let mut rng = Rng::stream(5, "saturation");
-        // Each unit once, and twice more at random. Then what is measured.
-        let (before, measured) = (3 * units, 2 * units);
-        for token in 0..before + measured + 1_000 {
-            let unit = if token < units { token } else { rng.below(units) };
-            device.submit(SimTime::ZERO, sub(token as u32, Operation::Write, unit, 1)).unwrap();
-        }
-        let mut until = |answered: u64| {
-            let mut now = SimTime::ZERO;
-            while (device.completions().len() as u64) < answered {
-                now = device.next_wakeup();
-                device.advance_until(now, false).unwrap();
-            }
-            let counters = device.counters();
-            (now.0 as f64, counters.programs.iter().sum::<u64>() as f64, counters.padding)
-        };
-        let (from, to) = (until(before), until(before + measured));
-        let amplification = (to.1 - from.1) / measured as f64;
-        let rate = measured as f64 / (to.0 - from.0);
+        let Saturated { lasted, host, all, padding } = saturate(&config);
+        let amplification = all as f64 / host as f64;
+        let rate = host as f64 / lasted as f64;
         let expected = 4.0 * 4.0 / 5_004.0 / amplification;
         let case = format!("{allocation:?}: {rate} a ns of {expected}, amplification {amplification}");
         eprintln!("{case}");
         assert!((rate / expected - 1.0).abs() < 0.02, "{case}");
         assert!((2.0..6.0).contains(&amplification), "{case}");
-        assert_eq!(to.2[IoCause::Host as usize], 0, "{case}");
+        assert_eq!(padding, 0, "{case}");
     }
 }
 

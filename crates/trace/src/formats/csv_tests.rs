@@ -224,7 +224,8 @@ proptest! {
         prop_assume!(fields[0].len() == 1 || of_rwbs(fields[0].trim().as_bytes()).is_none());
         // A first row that is always one, so that no line is taken for a header.
         let text = format!("R,0,1\n{line}\n");
-        let read = records(&text, "op,offset,size").ok().map(|records| records[1]);
+        // A line that is passed over, as one without data (N) is, has no record, either.
+        let read = records(&text, "op,offset,size").ok().and_then(|records| records.get(1).copied());
         prop_assert_eq!(read, oracle(&line), "{}", line);
     }
 }

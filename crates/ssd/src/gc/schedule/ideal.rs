@@ -1,7 +1,7 @@
 //! Garbage collection takes no time. Nobody waits for it.
 //!
-//! Blocks are freed, and erases, moves and write amplification are counted as usual. No real device can do this. It is the
-//! lower bound that every scheme is measured against.
+//! Blocks are freed, and erases, moves and write amplification are counted as usual. No real device can do this. Every
+//! scheme is measured against it: it is what an end of collection alone would bring.
 //!
 //! Source: the "ideal" of IEEE TC 2012, section 5.2.
 //!
@@ -31,7 +31,7 @@ impl Schedule for Ideal {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "ideal",
-    summary: "garbage collection takes no time: the lower bound",
+    summary: "garbage collection takes no time: what an end of it would bring",
     source: "IEEE TC 2012, 5.2",
     keys: &no_keys,
     build: &|_| Ok(Box::new(Ideal)),
