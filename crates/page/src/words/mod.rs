@@ -19,8 +19,8 @@ mod why;
 
 use harmonia_metrics::{Comparison, Report};
 use harmonia_tables::choice::{
-    ALIKE, ALIKE_TAIL, Pair, advice_alone, alike, change, collected, mean_ns, more_than, p99, p999, percent,
-    remarks, verdicts,
+    ALIKE, ALIKE_TAIL, Pair, advice_alone, alike, change, collected, mean_ns, more_than, not_collection, p99,
+    p999, percent, verdicts,
 };
 use harmonia_tables::loads::Part;
 use harmonia_tables::{self as tables, capital, label, numbers};
@@ -95,7 +95,10 @@ fn of_one(part: &Part<'_>) -> Option<Words> {
         headline: headline::headline(&pair),
         cautions: Vec::new(),
         lead: advice.clone().into_iter().chain(lead::sentences(&pair)).collect(),
-        why: remarks(&pair, named).into_iter().chain(why::paragraph(&pair, advice.is_some())).collect(),
+        why: not_collection(&pair, named)
+            .into_iter()
+            .chain(why::paragraph(&pair, advice.is_some()))
+            .collect(),
         titles: titles::titles(&pair),
         spoken_of: pair.spoken_of(),
     })

@@ -63,14 +63,19 @@ fn advice_with(pair: &Pair<'_>, name: Name, gains: Gains) -> Option<String> {
 }
 
 /// What else to know of the choice: what is left with any drives, and what of its gain is not collection.
-pub fn remarks(Pair { part, .. }: &Pair<'_>, name: Name) -> Option<String> {
+pub fn remarks(pair: &Pair<'_>, name: Name) -> Option<String> {
+    let part = pair.part;
     // Where nobody can be named there is no choice to remark on.
     verdicts::void(part).is_none().then_some(())?;
     let is_nothing = Cost::of(&part.comparison).is_some_and(|cost| cost.verdict == Verdict::DoNothing);
     let any = (!is_nothing).then(|| winners::with_any_drive(&part.comparison, &part.runs, name)).flatten();
-    let beyond = beyond::sentence(&part.comparison, &part.runs, name);
-    let said: Vec<String> = [any, beyond].into_iter().flatten().collect();
+    let said: Vec<String> = [any, not_collection(pair, name)].into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// What of the gain of a policy that is below the bound is not collection, and where it comes from.
+pub fn not_collection(Pair { part, .. }: &Pair<'_>, name: Name) -> Option<String> {
+    beyond::sentence(&part.comparison, &part.runs, name)
 }
 
 /// The best, and what would do as well.
