@@ -19,8 +19,8 @@ mod why;
 
 use harmonia_metrics::{Comparison, Report};
 use harmonia_tables::choice::{
-    ALIKE, ALIKE_TAIL, Pair, advice_alone, alike, change, collected, mean_ns, more_than, not_collection, p99,
-    p999, percent, verdicts,
+    ALIKE, ALIKE_TAIL, Pair, advice, alike, change, collected, mean_ns, more_than, p99, p999, percent,
+    remarks, verdicts,
 };
 use harmonia_tables::loads::Part;
 use harmonia_tables::{self as tables, capital, label, numbers};
@@ -34,9 +34,9 @@ pub(super) struct Words {
     pub headline: String,
     /// What to know before believing it.
     pub cautions: Vec<String>,
-    /// What collection costs, what to do, by how much that is better, and what of the tail.
+    /// The sentences of the terminal: what collection costs, what to do, what that gains and needs.
     pub lead: Vec<String>,
-    /// What was run, how the difference comes about and what it costs.
+    /// The finding with its interval, what was run, how the difference comes about and what it costs.
     pub why: Vec<String>,
     /// What the charts show.
     pub titles: Titles,
@@ -90,15 +90,16 @@ fn of_one(part: &Part<'_>) -> Option<Words> {
     if let Some(code) = verdicts::void(part) {
         return Some(of_nobody(&pair, code));
     }
-    let advice = advice_alone(&pair, named);
+    // The sentences of the terminal, and below the table what they leave out.
+    let advice = advice(&pair, named);
+    let is_advised = advice.is_some();
+    let finding = lead::sentences(&pair);
+    let (above, below) = if is_advised { (Vec::new(), finding) } else { (finding, Vec::new()) };
     Some(Words {
         headline: headline::headline(&pair),
         cautions: Vec::new(),
-        lead: advice.clone().into_iter().chain(lead::sentences(&pair)).collect(),
-        why: not_collection(&pair, named)
-            .into_iter()
-            .chain(why::paragraph(&pair, advice.is_some()))
-            .collect(),
+        lead: advice.into_iter().chain(remarks(&pair, named)).chain(above).collect(),
+        why: below.into_iter().chain(why::paragraph(&pair, is_advised)).collect(),
         titles: titles::titles(&pair),
         spoken_of: pair.spoken_of(),
     })

@@ -25,17 +25,6 @@ pub const ALIKE_TAIL: f64 = 0.02;
 
 /// What to do under one load; none where nothing can be named.
 pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
-    advice_with(pair, name, gains)
-}
-
-/// The same, without what the choice gains: whoever prints it says that at length.
-pub fn advice_alone(pair: &Pair<'_>, name: Name) -> Option<String> {
-    advice_with(pair, name, |_, _, _| String::new())
-}
-
-type Gains = fn(&Pair<'_>, &Report, Name) -> String;
-
-fn advice_with(pair: &Pair<'_>, name: Name, gains: Gains) -> Option<String> {
     let Pair { part, best, other, .. } = pair;
     if let Some(Cost { figures, verdict: Verdict::DoNothing }) = Cost::of(&part.comparison) {
         let first = part.runs.first().and_then(judgement::events);
@@ -63,19 +52,14 @@ fn advice_with(pair: &Pair<'_>, name: Name, gains: Gains) -> Option<String> {
 }
 
 /// What else to know of the choice: what is left with any drives, and what of its gain is not collection.
-pub fn remarks(pair: &Pair<'_>, name: Name) -> Option<String> {
-    let part = pair.part;
+pub fn remarks(Pair { part, .. }: &Pair<'_>, name: Name) -> Option<String> {
     // Where nobody can be named there is no choice to remark on.
     verdicts::void(part).is_none().then_some(())?;
     let is_nothing = Cost::of(&part.comparison).is_some_and(|cost| cost.verdict == Verdict::DoNothing);
     let any = (!is_nothing).then(|| winners::with_any_drive(&part.comparison, &part.runs, name)).flatten();
-    let said: Vec<String> = [any, not_collection(pair, name)].into_iter().flatten().collect();
+    let beyond = beyond::sentence(&part.comparison, &part.runs, name);
+    let said: Vec<String> = [any, beyond].into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(" "))
-}
-
-/// What of the gain of a policy that is below the bound is not collection, and where it comes from.
-pub fn not_collection(Pair { part, .. }: &Pair<'_>, name: Name) -> Option<String> {
-    beyond::sentence(&part.comparison, &part.runs, name)
 }
 
 /// The best, and what would do as well.
