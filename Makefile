@@ -25,7 +25,7 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories mutants docs reproduce drives drives-kept predictions redundancy ladder behind years relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories calibrations mutants docs reproduce drives drives-kept predictions redundancy ladder behind years relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
 	judgement judgement-long advice advice-long screens coverage demonstration command fuzz-one
 
@@ -48,6 +48,7 @@ help:
 	@echo 'make coverage  how often confidence intervals hold the truth, and how often equals get a winner (a quarter of an hour)'
 	@echo 'make torture  $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
 	@echo 'make histories  thousands of random histories of gaftl, all contents compared (about ten minutes)'
+	@echo 'make calibrations  ten simulated drives, calibrated from files alone (TIME)'
 	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=...; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make site    a site of the documentation with a search, below target/site'
@@ -87,7 +88,7 @@ test: prerequisites
 
 # Tests of these programs that simulate for long; they are marked `#[ignore = "long: make simulations"]`.
 simulations: prerequisites
-	cargo test --locked --test all --test contents --test hidden --test registry -- --ignored
+	cargo test --locked --test all --test contents --test hidden --test registry -- --ignored --skip ten_drives_are_found
 
 STEPS := fmt links prose clippy rustdoc test simulations examples
 # Two of these rows run at once: the longest first, and one that builds in target/debug beside none that does.
@@ -106,7 +107,7 @@ whole:
 	git rev-parse HEAD > .ci/whole
 
 # What passed is kept by commit, so that a night that was stopped goes on.
-NIGHTS := check demo judgement-long advice-long screens coverage drives-kept swarm torture histories fuzz mutants
+NIGHTS := check demo judgement-long advice-long screens coverage drives-kept swarm torture histories calibrations fuzz mutants
 nightly: prerequisites prerequisites-python prerequisites-browser
 	@if [ -n "$$(git status --porcelain)" ]; then echo 'nightly: commit first: what passed is kept by commit'; exit 1; fi; \
 	passed=$(TARGET)/nightly/$$(git rev-parse HEAD); mkdir -p "$$passed"; \
@@ -300,6 +301,10 @@ torture: prerequisites
 # Ignored tests of the library itself. `make simulations` runs those of its programs.
 histories: prerequisites
 	cargo test --locked -p harmonia-array --lib -- --ignored
+
+# What `harmonia calibrate` finds of ten simulated drives, from files alone.
+calibrations: prerequisites
+	cargo test --locked -p harmonia-calibrate --test hidden ten_drives_are_found -- --ignored --nocapture
 
 # What is known of a commit and a seed is kept below target/mutants; 300 mutants take an hour and a half on two cores.
 mutants: prerequisites prerequisites-python $(VENV)/ready

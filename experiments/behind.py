@@ -14,6 +14,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import statistics
 
 from ladder import Store, run_all
@@ -223,12 +224,17 @@ def is_told(found):
 
 
 def percent(found):
-    """`+12 (9 to 15)`, bold where it is beyond chance."""
+    """`+12 (+9 to +15)`, bold where it is beyond chance."""
     if found is None:
         return "-"
     mean, low, high = (f"{100 * value:+.0f}" if abs(value) < 10 else ">1000" for value in found)
     text = f"{mean} ({low} to {high})" if high != ">1000" else mean
-    return f"**{text}**" if is_told(found) else text
+    return unsigned(f"**{text}**" if is_told(found) else text)
+
+
+def unsigned(text):
+    """Without the sign of a figure that is rounded to 0."""
+    return re.sub(r"[+-]0\b", "0", text)
 
 
 def micro(ns):

@@ -17,12 +17,10 @@ import json
 import math
 import os
 import pathlib
-import re
 import statistics
 import sys
 
-from behind import ARRAY, SEEDS, average, change, compact, filled, is_told, micro
-from behind import percent as signed
+from behind import ARRAY, SEEDS, average, change, compact, filled, is_told, micro, percent, unsigned
 from ladder import Store, run_all
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -231,16 +229,6 @@ def scheme_table(store, loads):
         rated = average(store.get(key(loads[0], name)), "rated", 0)
         rows.append(f"| {needs} | {name} | {' | '.join(row)} | {'-' if rated is None else f'{rated:.2f}'} |")
     return rows
-
-
-def unsigned(text):
-    """Without the sign of a figure that is rounded to 0."""
-    return re.sub(r"[+-]0\b", "0", text)
-
-
-def percent(found):
-    """`+12 (+9 to +15)`, bold where it is beyond chance."""
-    return unsigned(signed(found))
 
 
 def caution(kind, *cells):

@@ -18,6 +18,8 @@ const MANY: usize = 12;
 /// What a column shows of a run, and who has won it where that is judged.
 struct Column {
     heading: &'static str,
+    /// Shown where the pointer rests on the heading.
+    means: &'static str,
     show: fn(&Report) -> String,
     winner: Option<fn(&Winners) -> &Option<Winner>>,
 }
@@ -25,25 +27,49 @@ struct Column {
 const COLUMNS: [Column; 9] = [
     Column {
         heading: "mean<br>ms",
+        means: "Mean response time of all requests, from arrival to completion",
         show: |run| or_none(run.host.response_ns.all.mean, numbers::ms),
         winner: Some(|winners| &winners.mean),
     },
-    Column { heading: "median (p50)<br>ms", show: |run| shown(run.host.response_ns.all.p50), winner: None },
+    Column {
+        heading: "median (p50)<br>ms",
+        means: "Half of all requests take no longer",
+        show: |run| shown(run.host.response_ns.all.p50),
+        winner: None,
+    },
     Column {
         heading: "p99<br>ms",
+        means: "99 of 100 requests take no longer",
         show: |run| shown(run.host.response_ns.all.p99),
         winner: Some(|winners| &winners.p99),
     },
-    Column { heading: "p99.9<br>ms", show: |run| shown(run.host.response_ns.all.p999), winner: None },
-    Column { heading: "max<br>ms", show: |run| shown(run.host.response_ns.all.max), winner: None },
-    Column { heading: "GC-affected<br>requests", show: gc_affected, winner: None },
+    Column {
+        heading: "p99.9<br>ms",
+        means: "999 of 1,000 requests take no longer",
+        show: |run| shown(run.host.response_ns.all.p999),
+        winner: None,
+    },
+    Column {
+        heading: "max<br>ms",
+        means: "The longest response time",
+        show: |run| shown(run.host.response_ns.all.max),
+        winner: None,
+    },
+    Column {
+        heading: "GC-affected<br>requests",
+        means: "Share of requests that waited for garbage collection",
+        show: gc_affected,
+        winner: None,
+    },
     Column {
         heading: "erases",
+        means: "Blocks erased by all SSDs in the measured window",
         show: |run| numbers::count(run.array.erases),
         winner: Some(|winners| &winners.erases),
     },
     Column {
         heading: "write<br>amplification",
+        means: "Bytes programmed for each byte that the host wrote, over whole collection cycles",
         show: |run| {
             let ArrayReport { write_amplification, write_amplification_whole_cycles, .. } = run.array;
             let window = numbers::beside(write_amplification_whole_cycles, write_amplification);
@@ -54,13 +80,19 @@ const COLUMNS: [Column; 9] = [
     },
     Column {
         heading: "time with<br>GC",
+        means: "Share of the time in which at least one SSD collects",
         show: |run| numbers::percent(1.0 - run.array.devices_in_gc_fraction.first().copied().unwrap_or(1.0)),
         winner: None,
     },
 ];
 
 /// Stands last where runs differ in it.
-const NEEDS: Column = Column { heading: "needs", show: |run| needs(run).to_owned(), winner: None };
+const NEEDS: Column = Column {
+    heading: "needs",
+    means: "What SSDs must offer for this policy",
+    show: |run| needs(run).to_owned(),
+    winner: None,
+};
 
 /// The columns of these runs.
 fn columns(parts: &[Part<'_>]) -> Vec<&'static Column> {
@@ -92,7 +124,7 @@ pub(super) fn table(parts: &[Part<'_>], marks: &[Mark], names: &str) -> String {
     let mut text = format!("<table><thead><tr><th scope=\"col\">{}</th>", escaped(names));
     let columns = columns(parts);
     for (index, column) in columns.iter().enumerate() {
-        let _ = write!(text, "<th scope=\"col\">{}</th>", column.heading);
+        let _ = write!(text, "<th scope=\"col\" title=\"{}\">{}</th>", column.means, column.heading);
         if index == 0 && has_choice {
             text.push_str("<th scope=\"col\">mean against<br>baseline</th>");
         }

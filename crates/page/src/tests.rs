@@ -238,6 +238,7 @@ fn winners_and_the_matrix_of_a_cross_are_on_the_page() {
     let part = page.split("<h3>Who is best</h3>").nth(1).and_then(|rest| rest.split("</section>").next());
     insta::assert_snapshot!(part.expect("winners"));
     assert!(page.contains("<th scope=\"col\">victim + policy</th>"));
+    assert!(page.contains("title=\"Half of all requests take no longer\">median"));
     let alone = render(&comparison(four_runs()[..1].to_vec()), &Cross::default(), &[], "");
     assert!(!alone.contains("Who is best") && !alone.contains("class=\"matrices\""));
 }

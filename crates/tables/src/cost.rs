@@ -113,7 +113,7 @@ fn served(run: &Report) -> String {
     let Some(rate) = rate(run, run.host.requests) else { return String::new() };
     // Otherwise the last requests alone make the difference.
     let Some((came, arrivals_ns)) = came.filter(|came| *came > 1.05 * rate).zip(arrivals_ns) else {
-        return format!(" The array serves {} requests a second ({} MB/s).", whole(rate), megabytes(run));
+        return format!(" The array serves {} ({}).", numbers::requests(rate), throughput(run));
     };
     let set = run.scenario.pointer("/workload/arrival/rate").and_then(serde_json::Value::as_f64);
     let within = match arrivals_ns as f64 / run.simulated_ns as f64 {
@@ -125,10 +125,10 @@ fn served(run: &Report) -> String {
         _ => String::new(),
     };
     format!(
-        " The array serves {} requests a second of {} offered ({} MB/s).{within}",
+        " The array serves {} requests a second of {} offered ({}).{within}",
         whole(rate),
         whole(set.unwrap_or(came)),
-        megabytes(run)
+        throughput(run)
     )
 }
 
@@ -153,6 +153,14 @@ pub(crate) fn serve_alike(runs: &[Report]) -> bool {
 /// So many a second of the window.
 pub(crate) fn rate(run: &Report, count: u64) -> Option<f64> {
     (run.simulated_ns > 0).then(|| count as f64 * 1e9 / run.simulated_ns as f64)
+}
+
+/// "244 MB/s", or "2.01 kB/s" where that says nothing in MB.
+fn throughput(run: &Report) -> String {
+    match rate(run, run.host.bytes_read + run.host.bytes_written) {
+        Some(rate) if rate > 0.0 && rate < 1e5 => format!("{}/s", numbers::decimal_bytes(rate)),
+        _ => format!("{} MB/s", megabytes(run)),
+    }
 }
 
 pub(crate) fn megabytes(run: &Report) -> String {

@@ -244,7 +244,7 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
         });
     }
     // Runs of one load end within a response time of one another; more digits would only tell them apart.
-    fact(&|run| format!("{:.1} s simulated", run.simulated_ns as f64 / 1e9));
+    fact(&|run| format!("{} simulated", numbers::span(run.simulated_ns)));
     fact(&seed);
     facts.retain(|fact| !fact.is_empty());
     format!("{}: {}", scenario_name(runs), facts.join(", "))

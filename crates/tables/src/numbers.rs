@@ -66,6 +66,23 @@ pub fn count(value: u64) -> String {
     text
 }
 
+/// "477 requests a second", or so many a minute or an hour where they are rare.
+pub fn requests(a_second: f64) -> String {
+    let (rate, unit) = match a_second {
+        rate if rate >= 0.995 || rate == 0.0 => (rate, "a second"),
+        rate if rate * 60.0 >= 0.995 => (rate * 60.0, "a minute"),
+        rate => (rate * 3_600.0, "an hour"),
+    };
+    let shown = if rate >= 9.95 || rate == 0.0 { count(rate.round() as u64) } else { format!("{rate:.1}") };
+    format!("{shown} requests {unit}")
+}
+
+/// Seconds with one decimal, or hours and days where there are many.
+pub fn span(ns: u64) -> String {
+    let seconds = ns as f64 / 1e9;
+    if seconds < 7_200.0 { format!("{seconds:.1} s") } else { years(seconds / (365.0 * 86_400.0)) }
+}
+
 /// Bytes in binary units, as scenarios are written and traces described.
 pub fn bytes(value: u64) -> String {
     const UNITS: [&str; 6] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -156,6 +173,16 @@ mod tests {
         let shown =
             [123_400.0, 1_234_000.0, 12_340_000.0, 123_400_000.0, 1_234_000_000.0, 9_999_960.0].map(ms);
         assert_eq!(shown, ["0.1234", "1.234", "12.34", "123.4", "1,234", "10.00"]);
+    }
+
+    #[test]
+    fn rates_and_spans_are_in_units_that_suit_them() {
+        let rates = [0.0, 477.3, 1.0, 0.0528, 0.0011].map(requests);
+        let shown = ["0 requests a second", "477 requests a second", "1.0 requests a second"];
+        assert_eq!(rates[..3], shown);
+        assert_eq!(rates[3..], ["3.2 requests a minute", "4.0 requests an hour"]);
+        let spans = [209_740_000_000, 7_199_000_000_000, 7_200_000_000_000, 594_376_200_000_000].map(span);
+        assert_eq!(spans, ["209.7 s", "7199.0 s", "2.00 h", "6.88 days"]);
     }
 
     #[test]

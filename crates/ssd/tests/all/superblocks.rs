@@ -360,6 +360,8 @@ fn a_superblock_wears_out_with_its_weakest_block() {
 #[derive(Default)]
 struct Steps {
     of_steps: u32,
+    /// Dies that read or program pages of victims, in order.
+    moved: Vec<u32>,
     erased: u32,
 }
 
@@ -368,7 +370,8 @@ impl Probe for Steps {
         true
     }
 
-    fn works(&mut self, _: SimTime, _: u32, _: Option<u32>, work: PlaneWork) {
+    fn works(&mut self, _: SimTime, die: u32, _: Option<u32>, work: PlaneWork) {
+        self.moved.extend((work == PlaneWork::GcMove).then_some(die));
         let is_step =
             matches!(work, PlaneWork::GcRead | PlaneWork::GcProgram | PlaneWork::GcMove | PlaneWork::Erase);
         self.of_steps += u32::from(is_step);
@@ -407,6 +410,37 @@ fn superblocks_are_collected_in_one_command_or_step_by_step_as_the_schedule_says
             assert!(steps.erased > 10, "{}", entry.name);
             assert_eq!(one_command, steps.of_steps == 0, "{}: {} steps", entry.name, steps.of_steps);
         }
+    }
+}
+
+/// While die 0 reads, die 1 gets two programs in a row. The only live one of them is read there, though in turn it would lie on die 0.
+#[test]
+fn a_victim_is_read_where_its_programs_went() {
+    for (allocation, die) in [(Allocation::Dynamic, 1), (Allocation::CWDP, 0)] {
+        let mut config = behind_a_cache(allocation);
+        config.geometry.pages_per_block = 2;
+        (config.gc.victim, config.gc.schedule) = ("fifo".into(), "preemptive".into());
+        let ftl = Ftl::new(&config, 0, "device").unwrap();
+        let mut device = Device::new(&config, ftl, any(Steps::default())).unwrap();
+        let mut submit = |at: u64, operation: Operation, unit: u64, units: u64| {
+            device.advance_until(SimTime(at), false).unwrap();
+            device.submit(SimTime(at), sub(at as u32, operation, unit, units)).unwrap();
+            device.counters().gc_victims
+        };
+        submit(0, Operation::Write, 0, 4);
+        (0..12).for_each(|read| _ = submit(10_000 + read, Operation::Read, 0, 1));
+        (1..4).for_each(|program| _ = submit(10_020 + program, Operation::Write, 4 * program, 4));
+        // Two superblocks are filled, and then all of the first one but its third program is overwritten.
+        let others = || (16..48).step_by(4);
+        let writes = others().chain([0, 4, 12]).chain(others()).chain(others());
+        for (place, unit) in (0..).zip(writes) {
+            if submit(100_000 + 100_000 * place, Operation::Write, unit, 4) > 0 {
+                break;
+            }
+        }
+        device.advance_until(SimTime(10_000_000), false).unwrap();
+        let steps: &Steps = probe_as(device.probe());
+        assert_eq!(steps.moved.first(), Some(&die), "{allocation:?}: {:?}", steps.moved);
     }
 }
 
