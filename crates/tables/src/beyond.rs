@@ -25,7 +25,7 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
     let first = runs.first()?.host.response_ns.all.mean?;
     (at > 0 && is_below && !is_overloaded(comparison, &runs[0])).then(|| {
         format!(
-            "{} is below {}: of the {} ms that it gains at most {} is collection; the rest comes from {}.",
+            "{} beats {}: of the {} ms that it gains at most {} is collection; the rest comes from {}.",
             name(best),
             name(label(&runs[bound])),
             ms(first - figure.value),
@@ -44,8 +44,9 @@ fn elsewhere(run: &Report, bound: &Report) -> String {
     let ((modified, rebuilt), (before, _)) = (rows(run), rows(bound));
     if modified.abs_diff(before) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
         return format!(
-            "parity by read-modify-write ({} rows instead of {}; array.small_write does that too)",
+            "parity by read-modify-write ({} rows, {} {}), which array.small_write = \"read-modify-write\" gives without it",
             count(modified),
+            label(bound),
             count(before)
         );
     }
@@ -76,8 +77,8 @@ mod tests {
     #[test]
     fn a_policy_below_the_bound_says_what_else_it_gains_by() {
         let text = said(0, 3_000, 7).expect("below it");
-        assert!(text.starts_with("plm is below ideal: of the "), "{text}");
-        assert!(text.contains("by read-modify-write (7 rows instead of 0;"), "{text}");
+        assert!(text.starts_with("plm beats ideal: of the "), "{text}");
+        assert!(text.contains("by read-modify-write (7 rows, ideal 0), which array.small_write"), "{text}");
         assert!(said(0, 3_000, 0).expect("below it").ends_with("elsewhere (--details)."));
         assert_eq!((said(3_000, 0, 7), said(0, 0, 7)), (None, None), "above the bound, or like it");
     }

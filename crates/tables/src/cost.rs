@@ -118,17 +118,18 @@ fn served(run: &Report) -> String {
     let set = run.scenario.pointer("/workload/arrival/rate").and_then(serde_json::Value::as_f64);
     let within = match arrivals_ns as f64 / run.simulated_ns as f64 {
         share if share < SHORT => format!(
-            " They all arrive within {}; the array takes {} to serve them.",
+            " All {} arrive within {}; the array takes {} to serve them.",
+            numbers::count(run.host.requests),
             numbers::duration(arrivals_ns),
             numbers::duration(run.simulated_ns)
         ),
         _ => String::new(),
     };
     format!(
-        " The array serves {} requests a second of {} offered ({}).{within}",
+        " The array serves {} requests a second ({}) of {} offered.{within}",
         whole(rate),
-        whole(set.unwrap_or(came)),
-        throughput(run)
+        throughput(run),
+        whole(set.unwrap_or(came))
     )
 }
 
@@ -237,7 +238,10 @@ mod tests {
         slow.host.arrivals_ns = Some(1_000_000_000);
         slow.warnings = vec![Warning::new(OVERLOAD, "it is")];
         let text = said(&[slow]);
-        assert!(text.starts_with("The array serves 1,000 requests a second of 2,000 offered"), "{text}");
+        assert!(
+            text.starts_with("The array serves 1,000 requests a second (0.00 MB/s) of 2,000 offered"),
+            "{text}"
+        );
         assert!(!text.contains("garbage collection"), "{text}");
     }
 
@@ -260,12 +264,12 @@ mod tests {
         slow.host.arrivals_ns = Some(1_950_000_000);
         assert_eq!(served(&slow), " The array serves 1,000 requests a second (4.10 MB/s).");
         slow.host.arrivals_ns = Some(1_000_000_000);
-        assert_eq!(served(&slow), " The array serves 1,000 requests a second of 2,000 offered (4.10 MB/s).");
+        assert_eq!(served(&slow), " The array serves 1,000 requests a second (4.10 MB/s) of 2,000 offered.");
         slow.scenario["workload"] = serde_json::json!({"arrival": {"rate": 1_990.0}});
         slow.host.arrivals_ns = Some(900_000_000);
         assert_eq!(
             served(&slow),
-            " The array serves 1,000 requests a second of 1,990 offered (4.10 MB/s). They all arrive within 900.0 ms; the array \
+            " The array serves 1,000 requests a second (4.10 MB/s) of 1,990 offered. All 2,000 arrive within 900.0 ms; the array \
              takes 2.000 s to serve them."
         );
     }

@@ -41,8 +41,11 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Option<String> {
     let mut text: String = full.iter().map(|warning| painted(&warned(warning), style)).collect();
     if let [worst, more @ ..] = &others[..] {
         let said = worst.text.split(". ").next().unwrap_or_default().trim_end_matches('.');
-        let more =
-            if more.is_empty() { "--details".to_owned() } else { format!("--details: {} more", more.len()) };
+        let more = match more.len() {
+            0 => "--details".to_owned(),
+            1 => "one more warning: --details".to_owned(),
+            more => format!("{more} more warnings: --details"),
+        };
         text.push_str(&painted(&format!("warning: {said} ({more})"), style));
     }
     (!text.is_empty()).then_some(text)

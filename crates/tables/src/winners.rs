@@ -224,7 +224,7 @@ impl Said<'_> {
         let versus = self.versus_baseline(&winner.labels[at], winner)?;
         let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(self.baseline()));
         let value = show(winner.values[at]);
-        Some(format!("all but {baseline} tie; {name}: {value}, {} {baseline}", below(&versus)))
+        Some(format!("all policies but {baseline} tie; {name}: {value}, {} {baseline}", below(&versus)))
     }
 
     /// Who takes no part in a figure, and why.
@@ -333,12 +333,12 @@ impl Said<'_> {
         if self.runs.first().is_none_or(|run| required(needs(run)).is_some()) {
             return None;
         }
+        let is_for_any = |run: &Report| !run.is_ideal() && required(needs(run)).is_none();
         let variants = self.runs.iter().zip(&self.comparison.intervals.variants).skip(1);
         let clear = variants.filter_map(|(run, variant)| {
             let versus = variant.versus_baseline.as_ref()?.mean?;
             let is_faster = versus.is_clear() && versus.difference.mean < 0.0;
-            let is_for_any = !run.is_ideal() && required(needs(run)).is_none();
-            (is_faster && is_for_any).then_some((run, versus))
+            (is_faster && is_for_any(run)).then_some((run, versus))
         });
         let best = clear.min_by(|(_, a), (_, b)| a.difference.mean.total_cmp(&b.difference.mean));
         Some(match best {
@@ -346,6 +346,10 @@ impl Said<'_> {
                 "any drive will do for {}: mean {} {}",
                 (self.name)(label(run)),
                 below(&versus),
+                (self.name)(self.baseline())
+            ),
+            None if !self.runs[1..].iter().any(is_for_any) => format!(
+                "of what was compared only {} works with drives that only take reads and writes",
                 (self.name)(self.baseline())
             ),
             None => format!(
@@ -458,5 +462,33 @@ fn size(versus: &Versus) -> String {
             let behind = half_width.map(|half| format!(" {}", numbers::plus_minus(half * 100.0, &text)));
             text + &behind.unwrap_or_default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::run;
+
+    #[test]
+    fn what_is_left_with_ordinary_drives_is_said_of_those_that_were_compared() {
+        let said = |others: &[(&str, &str, u64)]| {
+            let mut runs = vec![run("local", "blocking", 4_000, 12_000, &[1.0])];
+            runs[0].array.coordination.interface = "nothing".into();
+            runs.extend(others.iter().map(|&(label, interface, gc_us)| {
+                let mut other = run(label, "blocking", gc_us, 12_000, &[1.0]);
+                other.array.coordination.interface = interface.into();
+                other
+            }));
+            with_any_drive(&Comparison::new(runs.clone(), 1), &runs, str::to_owned).expect("a sentence")
+        };
+        let commands = ("gcsync", "command", 1_000);
+        let ordinary = "drives that only take reads and writes";
+        assert_eq!(said(&[commands]), format!("Of what was compared only local works with {ordinary}."));
+        let nothing = format!("With {ordinary}, nothing compared here is measurably faster than local.");
+        assert_eq!(said(&[commands, ("hedge", "nothing", 4_000)]), nothing);
+        assert!(
+            said(&[commands, ("hedge", "nothing", 2_000)]).starts_with("Any drive will do for hedge: mean ")
+        );
     }
 }

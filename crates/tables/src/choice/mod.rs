@@ -27,8 +27,10 @@ pub const ALIKE_TAIL: f64 = 0.02;
 pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let Pair { part, best, other, .. } = pair;
     if let Some(Cost { figures, verdict: Verdict::DoNothing }) = Cost::of(&part.comparison) {
-        let first = part.runs.first().and_then(judgement::events);
-        let seen = first.map(|events| format!(" Each SSD collected {} times.", events.round()));
+        let seen = part.runs.first().and_then(|run| {
+            let events = judgement::events(run)?.round();
+            Some(format!(" Under {} each SSD collected {events} times.", name(label(run))))
+        });
         return Some(do_nothing(&figures) + &seen.unwrap_or_default());
     }
     let other = (*other)?;
