@@ -25,7 +25,7 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
     let first = runs.first()?.host.response_ns.all.mean?;
     (at > 0 && is_below && !is_overloaded(comparison, &runs[0])).then(|| {
         format!(
-            "{} beats {}: of the {} ms that it gains at most {} is collection; the rest comes from {}.",
+            "{} beats {}: of the {} ms that it gains about {} is collection; the rest comes from {}.",
             name(best),
             name(label(&runs[bound])),
             ms(first - figure.value),
