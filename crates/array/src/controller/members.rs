@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! slot     0   1   2   3  │  4 ...          devices: the members, then what takes their places or has left them (`copying`)
-//! member   0   1   2   3  │                 what messages have told, whether it takes operations, what it holds
+//! member   0   1   2   3  │                 what messages have told, and its state (`crate::member`)
 //! ```
 //!
 //! A planner and the coordinator see members by this part alone, so that either can be asked while the rest of the controller
@@ -12,7 +12,6 @@ use harmonia_ssd::Device;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::SimTime;
 
-use super::Access;
 use super::looking::{Looking, Sight};
 use super::nvram::Nvram;
 use crate::delivered::Delivered;
@@ -26,10 +25,10 @@ pub(super) struct Members<P: Probe> {
     pub devices: Vec<Device<P>>,
     /// What messages have told.
     pub delivered: Vec<Delivered>,
-    /// What members hold.
+    /// In which states members are.
     pub health: Health,
-    /// What a member may be given.
-    pub access: Vec<Access>,
+    /// Slots that the array began with: its members and a journal. Those behind them come with copies.
+    pub fixed: usize,
     /// The coordinator wants reads to do without it.
     pub avoided: Vec<bool>,
     /// By slot: bytes handed to the device and not served yet.
@@ -39,11 +38,6 @@ pub(super) struct Members<P: Probe> {
 }
 
 impl<P: Probe> Members<P> {
-    /// Whether some member is reserved or has failed.
-    pub fn refuse(&self) -> bool {
-        self.access.iter().any(|&access| access != Access::Open)
-    }
-
     /// What can be seen of them at this moment; NVRAM has some of their pages.
     #[inline]
     pub fn look<'a>(&'a self, nvram: Option<&'a Nvram>, now: SimTime) -> Looking<'a, P> {

@@ -79,6 +79,7 @@ use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
+use crate::member::Access;
 use crate::planner::{self, Dodge, LossCounters, Plan, Planner, Transaction};
 use ahead::Ahead;
 use background::Background;
@@ -182,8 +183,6 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     coupled_wakes: SlotQueue,
     /// Transactions that wait for rows.
     waiting: u32,
-    /// Some member is reserved or has failed.
-    refuses: bool,
     payload: C,
     /// Only where requests are followed.
     trails: Option<Box<Trails>>,
@@ -209,18 +208,6 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     is_dealing: bool,
     /// The coordinator knows that the run has begun.
     started: bool,
-}
-
-/// Whether a member takes operations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Access {
-    /// It does.
-    #[default]
-    Open,
-    /// Not for now; what it was given before goes on.
-    Reserved,
-    /// Never again.
-    Failed,
 }
 
 /// What decides and what listens.
@@ -488,7 +475,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             members: Members {
                 health: Health::of_layout(&layout),
                 delivered: config.members.iter().map(unknown).collect(),
-                access: vec![Access::Open; devices.len()],
+                fixed: devices.len(),
                 avoided: vec![false; devices.len()],
                 outstanding: vec![0; devices.len()],
                 sight: Sight::of(rung, is_prompt),
@@ -528,7 +515,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
             coupled: vec![0; slot_count],
             coupled_wakes: SlotQueue::new(slots),
             waiting: 0,
-            refuses: false,
             wakes,
             payload,
             trails: None,
@@ -735,14 +721,19 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Opens a member to operations, or keeps them from it; those it has go on.
     ///
     /// # Panics
-    /// If members [run ahead](Self::run_ahead): then none may refuse anything.
+    /// If members [run ahead](Self::run_ahead): then none may refuse anything. If the member has failed, and no device is in its place.
     pub fn set_access(&mut self, device: DeviceId, access: Access) {
+        self.members.health.change(device, |member| member.set_access(access));
+        self.access_has_changed(device);
+    }
+
+    /// A member takes operations from now on, or does not.
+    fn access_has_changed(&mut self, device: DeviceId) {
         assert!(self.ahead.is_none(), "a member that runs ahead refuses nothing");
-        self.members.access[device.index()] = access;
+        let access = self.members.health.access(device);
         if access != Access::Reserved && !self.held_back[device.index()].is_empty() {
             self.agenda.push(self.latest, Message::Open(device));
         }
-        self.refuses = self.members.refuse();
         // From now on operations may be refused.
         self.is_flat = false;
         self.members.devices.iter_mut().for_each(Device::stop_at_completions);
