@@ -300,6 +300,8 @@ impl Crate {
                 let field = || self.fields.get(&(of.to_owned(), name.to_owned()));
                 let method = match behind.strip_prefix('.') {
                     Some(rest) => field().map(|kind| (kind.clone(), name_at(rest).to_owned())),
+                    // A field may have the name of a method.
+                    None if start == "self." && !behind.starts_with(['(', ':']) => None,
                     None => Some((of.to_owned(), name.to_owned())),
                 };
                 let stands_in = method.and_then(|method| self.methods.get(&method));
@@ -357,6 +359,10 @@ fn headers_and_types_are_read_as_they_are_written() {
     own.add(
         "a".into(),
         "struct A {\n    b: Option<B>,\n}\nimpl A {\n    fn x(&self) {\n        self.b.y();\n    }\n}".into(),
+    );
+    own.add(
+        "c".into(),
+        "impl B {\n    fn b(&self) {}\n}\nimpl A {\n    fn b(&self) {\n        self.x();\n    }\n}".into(),
     );
     own.add("b".into(), "struct B {}\nimpl B {\n    pub(super) fn y(&self) {}\n}\nimpl A {\n    fn z(&self) {\n        self.x();\n    }\n}".into());
     assert_eq!(circles(&own.calls()), [BTreeSet::from(["a", "b"])]);

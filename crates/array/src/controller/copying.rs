@@ -66,7 +66,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let slot = self.members.devices.len();
         let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
         let Some((number, mut spare)) = failures.spares.pop() else { return Ok(()) };
-        failures.numbers.push(number);
+        self.members.numbers.push(number);
         self.members.health.change(device, |member| member.begin_copy(slot as u16));
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Copying(number) });
         spare.stop_at_completions();
@@ -184,11 +184,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.intervals.push((device, since, now));
         }
         self.members.devices[slot].forget_collecting_before(now);
-        failures.numbers.swap(index, slot);
+        self.members.numbers.swap(index, slot);
         failures.log.push(Mishap {
             at: now,
             device: Some(device),
-            what: MishapKind::Replaced(failures.numbers[index]),
+            what: MishapKind::Replaced(self.members.numbers[index]),
         });
         self.members.devices.swap(index, slot);
         self.members.devices[index].set_at_end(AtEnd::Refuses);
@@ -218,7 +218,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.members.health.access(device) == Access::Failed {
             return;
         }
-        let spare = usize::from(failures.numbers[index]) - self.members.delivered.len();
+        let spare = usize::from(self.members.numbers[index]) - self.members.delivered.len();
         let capable = failures.config.spares.get(spare).is_some_and(|spare| spare.capable);
         self.members.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
         self.consult(now, &Event::Replacement(device));

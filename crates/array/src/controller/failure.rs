@@ -85,8 +85,6 @@ pub(super) struct Failures<P: Probe> {
     pub spares: Vec<(u16, Device<P>)>,
     /// Members that failed and were replaced.
     retired: Vec<(u16, Device<P>)>,
-    /// By slot, the members first: the number of the device in its place.
-    pub numbers: Vec<u16>,
     rng: Rng,
     /// Pages until the next one that cannot be read.
     readable: u64,
@@ -113,10 +111,6 @@ impl<P: Probe> Failures<P> {
             requests: 0,
             spares,
             retired: Vec::new(),
-            // The journal follows the members, and has the number behind the spares.
-            numbers: (0..first)
-                .chain(config.journal.iter().map(|_| first + config.spares.len() as u16))
-                .collect(),
             rng,
             readable,
             log: Vec::new(),
@@ -356,7 +350,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let Some((number, spare)) = failures.spares.pop() else { return Ok(()) };
         let old = std::mem::replace(&mut self.members.devices[index], spare);
-        failures.retired.push((std::mem::replace(&mut failures.numbers[index], number), old));
+        failures.retired.push((std::mem::replace(&mut self.members.numbers[index], number), old));
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Replaced(number) });
         let capable = failures.config.spares.get(usize::from(number) - self.members.delivered.len());
         let capable = capable.is_some_and(|spare| spare.capable);
@@ -467,16 +461,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.failures.as_deref().map_or(0, |failures| failures.unreadable_pages)
     }
 
-    /// The number that the device in a slot was made with.
-    #[cold]
-    pub(super) fn number_of(&self, slot: usize) -> DeviceId {
-        DeviceId(self.failures.as_deref().map_or(slot as u16, |failures| failures.numbers[slot]))
-    }
-
     /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
     pub fn every_device(&self) -> Vec<&Device<P>> {
         let Some(failures) = self.failures.as_deref() else { return self.members.devices.iter().collect() };
-        let slots = failures.numbers.iter().copied().zip(&self.members.devices);
+        let slots = self.members.numbers.iter().copied().zip(&self.members.devices);
         let others =
             failures.spares.iter().chain(&failures.retired).map(|(number, device)| (*number, device));
         let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();

@@ -10,7 +10,7 @@
 
 use harmonia_ssd::Device;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::SimTime;
+use harmonia_types::{DeviceId, SimTime};
 
 use super::looking::{Looking, Sight};
 use super::nvram::Nvram;
@@ -23,6 +23,8 @@ use crate::planner::View;
 pub(super) struct Members<P: Probe> {
     /// The members, then whatever takes their places or has left them.
     pub devices: Vec<Device<P>>,
+    /// By slot: the number that the device there was made with.
+    pub numbers: Vec<u16>,
     /// What messages have told.
     pub delivered: Vec<Delivered>,
     /// In which states members are.
@@ -38,6 +40,12 @@ pub(super) struct Members<P: Probe> {
 }
 
 impl<P: Probe> Members<P> {
+    /// The number that the device in a slot was made with.
+    #[inline]
+    pub fn number_of(&self, slot: usize) -> DeviceId {
+        DeviceId(self.numbers[slot])
+    }
+
     /// What can be seen of them at this moment; NVRAM has some of their pages.
     #[inline]
     pub fn look<'a>(&'a self, nvram: Option<&'a Nvram>, now: SimTime) -> Looking<'a, P> {

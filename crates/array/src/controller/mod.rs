@@ -11,6 +11,7 @@
 //! * `lookahead`: whether they may, option by option;
 //! * `transactions`: locked, planned, step by step, chains of blame;
 //! * `states`: whose work a transaction is, and how far it and its operations are;
+//! * `gate`: what rows, bits, entries and the log are to who comes;
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
@@ -41,6 +42,7 @@ mod caching;
 mod copying;
 mod depth;
 mod failure;
+mod gate;
 mod horizon;
 mod link;
 mod locks;
@@ -470,11 +472,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for (index, device) in devices.iter().enumerate() {
             wakes.set_ranked(index, device.next_wakeup());
         }
-        let slot_count = devices.len();
+        let (slot_count, members) = (devices.len(), config.members.len() as u16);
+        // A journal follows the members, and has the number behind the spares.
+        let number = |slot| if slot < members { slot } else { slot + faults.spares.len() as u16 };
         Ok(Array {
             members: Members {
                 health: Health::of_layout(&layout),
                 delivered: config.members.iter().map(unknown).collect(),
+                numbers: (0..slot_count as u16).map(number).collect(),
                 fixed: devices.len(),
                 avoided: vec![false; devices.len()],
                 outstanding: vec![0; devices.len()],

@@ -15,6 +15,7 @@ use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
 use harmonia_types::{Blame, DeviceId, GcWait, Operation, ParityPages, Phase, RequestBlame, SimTime};
 
+use super::gate::Gate;
 use super::log::UNLOGGED;
 use super::messages::Message;
 use super::payload::{Owner, Payload};
@@ -253,7 +254,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if rows.count == 0 || !self.locks_rows {
             return true;
         }
-        let (ticket, is_held) = self.locks.take(rows, handle);
+        let (ticket, gate) = self.locks.take(rows, handle);
+        let is_held = gate == Gate::Goes;
         let running = &mut self.transactions[handle];
         running.ticket = ticket;
         if !is_held {

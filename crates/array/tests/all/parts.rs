@@ -15,7 +15,6 @@ const CIRCLES: &[&[&str]] = &[
         "controller/horizon",
         "controller/link",
         "controller/logging",
-        "controller/lookahead",
         "controller/marking",
         "controller/messages",
         "controller/mod",
