@@ -1,27 +1,21 @@
-//! What each member holds: all of it, nothing because it failed, or a part because it is a replacement that is being built.
+//! What each member holds: all of it, nothing because it failed, or a part because it is a replacement that is being built. The
+//! states of a member, and what leads from one to another, are in `member`.
 
 use harmonia_types::{Bytes, DeviceId};
 
 use crate::layout::Layout;
+pub use crate::member::Condition;
+use crate::member::{Access, Member};
 use crate::stand_ins::StandIns;
-
-/// What a member holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Condition {
-    /// Everything.
-    Whole,
-    /// Nothing: it failed, and nothing has taken its place.
-    Failed,
-    /// What lies below so many bytes. What is written above is kept, too, but not known to be complete.
-    Partial(Bytes),
-}
 
 /// What the members hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
-    members: Vec<Condition>,
+    members: Vec<Member>,
     /// Members that are not whole.
     ailing: u16,
+    /// Some member is reserved or has failed.
+    refuses: bool,
     /// Members that others stand in for; only where the layout keeps spare space.
     stand_ins: Option<Box<StandIns>>,
 }
@@ -29,7 +23,7 @@ pub struct Health {
 impl Health {
     /// Whole members.
     pub fn new(members: usize) -> Self {
-        Health { members: vec![Condition::Whole; members], ailing: 0, stand_ins: None }
+        Health { members: vec![Member::NEW; members], ailing: 0, refuses: false, stand_ins: None }
     }
 
     /// Whole members of a layout, whose spare space is free.
@@ -52,7 +46,33 @@ impl Health {
     /// What a member holds.
     #[inline]
     pub fn of(&self, device: DeviceId) -> Condition {
-        self.members[device.index()]
+        self.members[device.index()].condition()
+    }
+
+    /// Whether a member takes operations. A device that is no member, such as a journal, does.
+    #[inline]
+    pub(crate) fn access(&self, device: DeviceId) -> Access {
+        if !self.refuses {
+            return Access::Open;
+        }
+        self.members.get(device.index()).map_or(Access::Open, |member| member.access())
+    }
+
+    /// Whether some member is reserved or has failed.
+    #[inline]
+    pub(crate) fn refuses(&self) -> bool {
+        self.refuses
+    }
+
+    /// The slot of the spare that a member is copied to.
+    #[inline]
+    pub(crate) fn spare_of(&self, device: DeviceId) -> Option<usize> {
+        self.members.get(device.index())?.spare()
+    }
+
+    /// Whether some member is copied to the device in a slot.
+    pub(crate) fn is_spare(&self, slot: usize) -> bool {
+        self.members.iter().any(|member| member.spare() == Some(slot))
     }
 
     /// Whether a member holds what lies below `end`.
@@ -107,9 +127,28 @@ impl Health {
         self.of(device) != Condition::Failed
     }
 
+    /// A member comes into another state.
+    ///
+    /// # Panics
+    /// If the transition does not lead out of the state in which it is.
+    pub(crate) fn change(&mut self, device: DeviceId, transition: impl FnOnce(&mut Member)) {
+        transition(&mut self.members[device.index()]);
+        self.ailing =
+            self.members.iter().filter(|member| member.condition() != Condition::Whole).count() as u16;
+        self.refuses = self.members.iter().any(|member| member.access() != Access::Open);
+    }
+
+    /// A member that holds so much, however it came to that.
+    #[cfg(test)]
     pub(crate) fn set(&mut self, device: DeviceId, condition: Condition) {
-        self.members[device.index()] = condition;
-        self.ailing = self.members.iter().filter(|&&member| member != Condition::Whole).count() as u16;
+        let access = Access::Open;
+        self.change(device, |member| {
+            *member = match condition {
+                Condition::Whole => Member::NEW,
+                Condition::Failed => Member::Failed,
+                Condition::Partial(built) => Member::Rebuilding { access, built },
+            };
+        });
     }
 }
 

@@ -20,6 +20,7 @@ mod delivered;
 mod health;
 pub mod layout;
 pub mod lifetimes;
+mod member;
 mod placing;
 pub mod planner;
 mod rows;
@@ -35,11 +36,12 @@ pub use config::{
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,
 };
 pub use controller::{
-    Access, Array, ArrayCounters, ArrayFailure, BackgroundCounters, Followed, Followup, Holder,
-    MessageCounters, Mishap, MishapKind, OperationAccount, Parts, Step, What, payload,
+    Array, ArrayCounters, ArrayFailure, BackgroundCounters, Followed, Followup, Holder, MessageCounters,
+    Mishap, MishapKind, OperationAccount, Parts, Step, What, payload,
 };
-pub use health::{Condition, Health};
+pub use health::Health;
 pub use layout::Level;
+pub use member::{Access, Condition};
 pub use planner::LossCounters;
 pub use stand_ins::StandIns;
 pub use years::YearsConfig;

@@ -23,7 +23,6 @@ use super::payload::Payload;
 use super::states::Purpose;
 use super::{Array, ArrayFailure};
 use crate::config::Rebuild;
-use crate::health::Condition;
 use crate::layout::Layout;
 use crate::planner::Transaction;
 
@@ -332,7 +331,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             || self.reads_may_fail()
             || self.log.as_deref().is_some_and(Log::is_replaying)
             || marks()
-            || self.members.outstanding[self.members.access.len()..].iter().any(|&bytes| bytes > 0)
+            || self.members.outstanding[self.members.fixed..].iter().any(|&bytes| bytes > 0)
     }
 
     /// Whatever was being built in a member's place is not any more; the next job goes on.
@@ -430,7 +429,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Work::Rebuild(device) => {
                 background.counters.rebuilt_bytes += done;
                 background.counters.built = share(below, end);
-                self.set_condition(device, Condition::Partial(below));
+                self.holds_now(device, |member| member.build_to(below));
             }
             Work::Resync => {
                 background.counters.resynced_bytes += done;

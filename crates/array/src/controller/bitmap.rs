@@ -25,6 +25,7 @@ use std::ops::Range;
 
 use harmonia_types::{BitmapCounters, Bytes, DeviceId, Operation, ParityPages, Phase, SimDuration, SimTime};
 
+use super::gate::Gate;
 use crate::config::{ArrayConfig, WriteHole, bitmap_block};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
@@ -55,9 +56,9 @@ struct Chunk {
     is_dirty: bool,
 }
 
-/// Whether a transaction may write.
+/// What a transaction waits for that is about to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mark {
+enum Mark {
     /// Its bits are on the members.
     Set,
     /// The write under way sets the last of them.
@@ -92,10 +93,10 @@ pub(super) struct Bitmap {
     /// Members collected where it waits for them.
     pub has_met_gc: bool,
     /// Transactions that the write under way lets go on, and those that the next one does; each the first to come first.
-    pub let_go: Vec<u32>,
-    pub waiting: VecDeque<u32>,
+    let_go: Vec<u32>,
+    waiting: VecDeque<u32>,
     /// A write, or a pass, is arranged.
-    pub is_due: bool,
+    is_due: bool,
     pub has_pass: bool,
     pub counters: BitmapCounters,
 }
@@ -161,8 +162,19 @@ impl Bitmap {
         }
     }
 
-    /// A transaction is about to write: whether it may, or what it has to wait for.
-    pub fn begin_write(&mut self, spec: &Transaction) -> Mark {
+    /// A transaction comes that is about to write: it goes if its bits are on the members.
+    pub fn enter(&mut self, who: u32, spec: &Transaction) -> Gate {
+        match self.begin_write(spec) {
+            Mark::Set => return Gate::Goes,
+            Mark::OnItsWay => self.let_go.push(who),
+            Mark::Wanted => self.waiting.push_back(who),
+        }
+        self.counters.waits += 1;
+        Gate::Waits
+    }
+
+    /// Counts it among those who write: what it has to wait for.
+    fn begin_write(&mut self, spec: &Transaction) -> Mark {
         let Bitmap { layout, chunk, chunks, wanted, untidy, bits, .. } = self;
         let mut mark = Mark::Set;
         Self::ranges(layout, *chunk, spec, |first, last| {
@@ -185,8 +197,8 @@ impl Bitmap {
         mark
     }
 
-    /// It has written.
-    pub fn end_write(&mut self, spec: &Transaction) {
+    /// It leaves: it has written.
+    pub fn leave(&mut self, spec: &Transaction) {
         let chunks = &mut self.chunks;
         Self::ranges(&self.layout, self.chunk, spec, |first, last| {
             for chunk in &mut chunks[first as usize..=last as usize] {
@@ -196,8 +208,26 @@ impl Bitmap {
         });
     }
 
+    /// Whether a write of the bitmap is to be arranged, which from now on it is.
+    pub fn falls_due(&mut self) -> bool {
+        self.has_to_write() && !std::mem::replace(&mut self.is_due, true)
+    }
+
+    /// The write that was arranged begins, if there is anything to write, at `now`: who has waited for it.
+    pub fn begin(&mut self, now: SimTime) -> Option<&[u32]> {
+        self.is_due = false;
+        if !self.has_to_write() {
+            return None;
+        }
+        self.take_blocks();
+        (self.since, self.has_met_gc) = (now, false);
+        let before = self.let_go.len();
+        self.let_go.extend(self.waiting.drain(..));
+        Some(&self.let_go[before..])
+    }
+
     /// Takes the blocks that have to be written into the next write.
-    pub fn take_blocks(&mut self) {
+    fn take_blocks(&mut self) {
         let mut blocks = std::mem::take(&mut self.wanted);
         blocks.append(&mut self.overdue);
         for block in blocks {
@@ -221,7 +251,7 @@ impl Bitmap {
     }
 
     /// Whether a block has to be written, and none is being written.
-    pub fn has_to_write(&self) -> bool {
+    fn has_to_write(&self) -> bool {
         self.flying.is_empty() && !(self.wanted.is_empty() && self.overdue.is_empty())
     }
 
@@ -245,8 +275,8 @@ impl Bitmap {
         self.counters.writes += 1;
     }
 
-    /// They are written.
-    pub fn are_written(&mut self) {
+    /// They are written: who is let go, the first to come first.
+    pub fn are_written(&mut self) -> Vec<u32> {
         for block in std::mem::take(&mut self.flying) {
             let range = self.of_block(block);
             for chunk in self.chunks[range].iter_mut().filter(|chunk| chunk.bit == Bit::OnItsWay) {
@@ -261,6 +291,7 @@ impl Bitmap {
             }
             self.counters.cleared += 1;
         }
+        std::mem::take(&mut self.let_go)
     }
 
     /// A pass.
@@ -342,6 +373,31 @@ impl Bitmap {
 mod tests {
     use super::*;
     use crate::health::Condition;
+
+    /// Chunks 0 and 1 lie in one block. Whoever wants a bit waits for the next write of the bitmap; the bit that is on its way lets go
+    /// with it, and one that is set lets go at once.
+    #[test]
+    fn who_comes_is_let_go_by_the_write_that_sets_its_bits() {
+        let page = 4 << 10;
+        let layout = Layout::new(Level::Raid1, 2, page, page, 64 * page);
+        let mut bitmap = Bitmap::of(&layout, page, page);
+        let write = |chunk| Transaction::unlocked(Operation::Write, chunk * page, page);
+        assert!(!bitmap.falls_due() && bitmap.begin(SimTime(1)).is_none(), "nobody wants anything");
+        assert_eq!([bitmap.enter(10, &write(0)), bitmap.enter(11, &write(0))], [Gate::Waits; 2]);
+        assert_eq!([bitmap.falls_due(), bitmap.falls_due()], [true, false], "one write is arranged");
+        assert_eq!(bitmap.begin(SimTime(2)), Some(&[10, 11][..]));
+        assert_eq!([bitmap.enter(12, &write(1)), bitmap.enter(13, &write(0))], [Gate::Waits; 2]);
+        assert!(!bitmap.falls_due() && bitmap.begin(SimTime(3)).is_none(), "one is under way");
+        assert_eq!((bitmap.are_written(), bitmap.since), (vec![10, 11, 13], SimTime(2)));
+        assert_eq!(bitmap.enter(14, &write(0)), Gate::Goes);
+        assert!(bitmap.falls_due(), "12 still waits");
+        assert_eq!(bitmap.begin(SimTime(4)), Some(&[12][..]));
+        assert_eq!((bitmap.are_written(), bitmap.counters.waits), (vec![12], 4));
+        (0..4).for_each(|_| bitmap.leave(&write(0)));
+        bitmap.leave(&write(1));
+        (0..2).for_each(|_| bitmap.pass());
+        assert_eq!(bitmap.enter(15, &write(0)), Gate::Waits, "two passes have cleared its bit");
+    }
 
     #[test]
     fn blocks_side_by_side_are_one_write_on_every_member_that_is_there() {

@@ -33,6 +33,7 @@ use std::collections::{BTreeMap, VecDeque};
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{CacheCounters, Operation, RequestBlame, SimTime};
 
+use super::gate::Gate;
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::{NONE, Node, Parent};
@@ -80,8 +81,8 @@ pub(super) struct Caching {
     open: BTreeMap<u64, u32>,
     /// The parts of a transaction, its own one first; nothing of most.
     parts: BTreeMap<u32, Vec<Part>>,
-    /// Who waits for entries, and whether less than three quarters must be in use before the first one goes on.
-    waiting: VecDeque<u32>,
+    /// Who waits for entries of which rows, and whether less than three quarters must be in use before the first one goes on.
+    waiting: VecDeque<(u32, Rows)>,
     is_short: bool,
     delayed: Vec<u32>,
     reading: u32,
@@ -121,6 +122,31 @@ impl Caching {
         self.is_short = false;
         self.delayed.clear();
         self.reading = 0;
+    }
+
+    /// A write comes that holds its rows: it goes if there are entries for them.
+    fn enter(&mut self, who: u32, rows: Rows) -> Gate {
+        if self.waiting.is_empty() && self.table.has_room(rows) {
+            return Gate::Goes;
+        }
+        self.waiting.push_back((who, rows));
+        self.is_short = true;
+        self.counters.entry_waits += 1;
+        Gate::Waits
+    }
+
+    /// The first of those who wait, if it may have entries now. It takes them before the next one is asked for.
+    fn let_go(&mut self) -> Option<u32> {
+        let &(first, rows) = self.waiting.front()?;
+        if self.is_short && !self.table.is_roomy() {
+            return None;
+        }
+        self.is_short = !self.table.has_room(rows);
+        if self.is_short {
+            return None;
+        }
+        self.waiting.pop_front();
+        Some(first)
     }
 
     pub fn counters(&self) -> CacheCounters {
@@ -192,12 +218,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         self.merge_waiting(handle);
         let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
-        if cache.waiting.is_empty() && cache.table.has_room(spec.rows) {
+        if cache.enter(handle, spec.rows) == Gate::Goes {
             return self.enter_cache(handle, now);
         }
-        cache.waiting.push_back(handle);
-        cache.is_short = true;
-        cache.counters.entry_waits += 1;
         self.put_off(handle, Stage::Waits);
         Ok(())
     }
@@ -349,22 +372,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if stage == Stage::Reads {
             self.reads_no_more(now)?;
         }
-        while let Some(next) = self.next_with_entries() {
+        while let Some(next) = self.cache.as_deref_mut().and_then(Caching::let_go) {
             self.end_delay(next);
             self.enter_cache(next, now)?;
         }
         Ok(())
-    }
-
-    /// The first of those who wait for entries, if it may have them now.
-    fn next_with_entries(&mut self) -> Option<u32> {
-        let cache = self.cache.as_deref_mut()?;
-        let &first = cache.waiting.front()?;
-        if cache.is_short && !cache.table.is_roomy() {
-            return None;
-        }
-        cache.is_short = !cache.table.has_room(self.transactions[first].spec.rows);
-        if cache.is_short { None } else { cache.waiting.pop_front() }
     }
 }
 

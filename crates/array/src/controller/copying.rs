@@ -38,21 +38,14 @@ use super::tokens::Parent;
 use super::{Access, Array, ArrayFailure};
 use crate::coordination::{Delivered, Event};
 use crate::health::Condition;
+use crate::member::Member;
 use crate::planner::{Plan, PlannedOperation, Transaction};
-
-/// A spare that a member is copied to.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Copying {
-    pub member: DeviceId,
-    pub slot: usize,
-}
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// The slot of the spare that a member is copied to.
     #[inline]
     pub(super) fn spare_of(&self, member: DeviceId) -> Option<usize> {
-        let failures = self.failures.as_deref()?;
-        failures.copies.iter().find(|copying| copying.member == member).map(|copying| copying.slot)
+        self.members.health.spare_of(member)
     }
 
     /// Whether a spare is taking a member's place while it works.
@@ -73,8 +66,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let slot = self.members.devices.len();
         let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
         let Some((number, mut spare)) = failures.spares.pop() else { return Ok(()) };
-        failures.numbers.push(number);
-        failures.copies.push(Copying { member: device, slot });
+        self.members.numbers.push(number);
+        self.members.health.change(device, |member| member.begin_copy(slot as u16));
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Copying(number) });
         spare.stop_at_completions();
         self.members.devices.push(spare);
@@ -153,8 +146,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.payload.is_active() {
             self.payload.retires(device);
         }
-        if self.members.access[device.index()] == Access::Reserved {
-            self.set_access(device, Access::Open);
+        let was_reserved = self.members.health.access(device) == Access::Reserved;
+        self.members.health.change(device, Member::take_over);
+        if was_reserved {
+            self.access_has_changed(device);
         }
         self.agenda.push(now, Message::Left(slot as u16));
         self.announce_later(device, now);
@@ -173,29 +168,27 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         self.refuse_all_of(device, now)?;
         self.exchange(device, now);
-        self.set_condition(device, Condition::Partial(built.unwrap_or(0)));
-        self.set_access(device, Access::Open);
+        self.holds_now(device, |member| member.fail_over(built.unwrap_or(0)));
+        self.access_has_changed(device);
         // What is about to be held back goes on as well.
         self.agenda.push(now, Message::Open(device));
         self.announce_later(device, now);
         self.rebuild_the_rest(device, built.is_some(), now)
     }
 
-    /// The spare that a member is copied to takes its place; the old device's slot.
+    /// The spare that a member is copied to and the member's device change places; the old device's slot.
     fn exchange(&mut self, device: DeviceId, now: SimTime) -> Option<usize> {
-        let index = device.index();
+        let (index, slot) = (device.index(), self.spare_of(device)?);
         let failures = self.failures.as_deref_mut()?;
-        let place = failures.copies.iter().position(|copying| copying.member == device)?;
-        let Copying { slot, .. } = failures.copies.swap_remove(place);
         if let Some(since) = self.members.devices[index].collecting_since().filter(|&since| since < now) {
             self.intervals.push((device, since, now));
         }
         self.members.devices[slot].forget_collecting_before(now);
-        failures.numbers.swap(index, slot);
+        self.members.numbers.swap(index, slot);
         failures.log.push(Mishap {
             at: now,
             device: Some(device),
-            what: MishapKind::Replaced(failures.numbers[index]),
+            what: MishapKind::Replaced(self.members.numbers[index]),
         });
         self.members.devices.swap(index, slot);
         self.members.devices[index].set_at_end(AtEnd::Refuses);
@@ -222,10 +215,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn announce(&mut self, device: DeviceId, now: SimTime) {
         let index = device.index();
         let Some(failures) = self.failures.as_deref() else { return };
-        if self.members.access[index] == Access::Failed {
+        if self.members.health.access(device) == Access::Failed {
             return;
         }
-        let spare = usize::from(failures.numbers[index]) - self.members.delivered.len();
+        let spare = usize::from(self.members.numbers[index]) - self.members.delivered.len();
         let capable = failures.config.spares.get(spare).is_some_and(|spare| spare.capable);
         self.members.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
         self.consult(now, &Event::Replacement(device));
@@ -240,12 +233,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A device that has retired may have answered everything: it is taken away.
     pub(super) fn has_left(&mut self, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_spare = self
-            .failures
-            .as_deref()
-            .is_some_and(|failures| failures.copies.iter().any(|copy| copy.slot == slot));
         // Flushes have no bytes that would be outstanding.
-        if is_spare || !self.nodes.under_way_at(slot).is_empty() {
+        if self.members.health.is_spare(slot) || !self.nodes.under_way_at(slot).is_empty() {
             return Ok(());
         }
         self.members.devices[slot].fail(now);

@@ -26,7 +26,6 @@ use harmonia_ssd::{AtEnd, Device, SubCompletion};
 use harmonia_types::{Blame, Bytes, Counters, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
-use super::copying::Copying;
 use super::messages::Message;
 use super::payload::Payload;
 use super::power::Power;
@@ -35,8 +34,8 @@ use super::tokens::Node;
 use super::{Access, Array, ArrayFailure};
 use crate::config::{Befalls, Faults, When};
 use crate::coordination::{Delivered, Event};
-use crate::health::Condition;
 use crate::layout::Layout;
+use crate::member::Member;
 use crate::planner::{LossCounters, Refusal};
 
 /// A failure of a member or of the array, or what the array has done about one.
@@ -86,10 +85,6 @@ pub(super) struct Failures<P: Probe> {
     pub spares: Vec<(u16, Device<P>)>,
     /// Members that failed and were replaced.
     retired: Vec<(u16, Device<P>)>,
-    /// By slot, the members first: the number of the device in its place.
-    pub numbers: Vec<u16>,
-    /// Spares that members are copied to.
-    pub copies: Vec<Copying>,
     rng: Rng,
     /// Pages until the next one that cannot be read.
     readable: u64,
@@ -116,11 +111,6 @@ impl<P: Probe> Failures<P> {
             requests: 0,
             spares,
             retired: Vec::new(),
-            // The journal follows the members, and has the number behind the spares.
-            numbers: (0..first)
-                .chain(config.journal.iter().map(|_| first + config.spares.len() as u16))
-                .collect(),
-            copies: Vec::new(),
             rng,
             readable,
             log: Vec::new(),
@@ -213,7 +203,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Befalls::Replacement => self.begin_copy(fault.device, now),
             Befalls::Slow(factor) => {
                 let device = fault.device.index();
-                if self.members.access[device] != Access::Failed {
+                if self.members.health.access(fault.device) != Access::Failed {
                     failures.log.push(Mishap {
                         at: now,
                         device: Some(fault.device),
@@ -238,7 +228,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             .failures
             .get_or_insert_with(|| Box::new(Failures::new(&Faults::default(), members, Vec::new())));
         let index = device.index();
-        if self.members.access[index] == Access::Failed {
+        if self.members.health.access(device) == Access::Failed {
             return Ok(());
         }
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Failed });
@@ -251,9 +241,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.spare_of(device).is_some() {
             return self.fail_over(device, now);
         }
-        self.set_condition(device, Condition::Failed);
+        self.holds_now(device, Member::fail);
+        self.forget_all_rows();
         self.members.devices[index].fail(now);
-        self.set_access(device, Access::Failed);
+        self.access_has_changed(device);
         self.give_up_jobs_of(device, now);
         self.give_up_parked(device);
         if matches!(self.layout, Layout::Parity(_)) && self.is_resyncing() {
@@ -281,7 +272,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return self.node_done(&done);
         }
         let device = DeviceId(slot as u16);
-        let has_failed = self.members.access[slot] == Access::Failed;
+        let has_failed = self.members.health.access(device) == Access::Failed;
         if has_failed || self.members.devices[slot].read_only_since().is_none() {
             return Ok(());
         }
@@ -351,7 +342,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn replace(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let index = device.index();
         let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
-        if self.members.access[index] != Access::Failed {
+        if self.members.health.access(device) != Access::Failed {
             return Ok(());
         }
         if let Some(spare) = self.members.health.take_stand_ins(device) {
@@ -359,13 +350,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let Some((number, spare)) = failures.spares.pop() else { return Ok(()) };
         let old = std::mem::replace(&mut self.members.devices[index], spare);
-        failures.retired.push((std::mem::replace(&mut failures.numbers[index], number), old));
+        failures.retired.push((std::mem::replace(&mut self.members.numbers[index], number), old));
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Replaced(number) });
         let capable = failures.config.spares.get(usize::from(number) - self.members.delivered.len());
         let capable = capable.is_some_and(|spare| spare.capable);
         self.members.delivered[index] = Delivered { status: None, as_of: now, capable, collecting: false };
-        self.set_condition(device, Condition::Partial(0));
-        self.set_access(device, Access::Open);
+        self.holds_now(device, Member::replace);
+        self.access_has_changed(device);
         self.members.devices[index].stop_at_completions();
         self.members.devices[index].set_at_end(AtEnd::Refuses);
         self.collect_from(index)?;
@@ -379,25 +370,22 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(failures) = self.failures.as_deref_mut() {
             failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::StoodIn(spare) });
         }
-        self.set_condition(device, Condition::Partial(0));
+        self.holds_now(device, Member::stand_in);
         self.consult(now, &Event::Replacement(device));
         self.begin_rebuild(device, now)
     }
 
-    /// A member holds more or less than before.
-    pub(super) fn set_condition(&mut self, device: DeviceId, condition: Condition) {
-        self.members.health.set(device, condition);
+    /// A member comes into a state in which it holds more or less than before.
+    pub(super) fn holds_now(&mut self, device: DeviceId, transition: impl FnOnce(&mut Member)) {
+        self.members.health.change(device, transition);
         if self.payload.is_active() {
-            self.payload.holds(device, condition);
-        }
-        if condition == Condition::Failed {
-            self.forget_all_rows();
+            self.payload.holds(device, self.members.health.of(device));
         }
     }
 
     /// A replacement is complete.
     pub(super) fn is_rebuilt(&mut self, device: DeviceId, now: SimTime) {
-        self.set_condition(device, Condition::Whole);
+        self.holds_now(device, Member::complete);
         self.arrange_pass(now);
         if let Some(failures) = self.failures.as_deref_mut() {
             failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Rebuilt });
@@ -473,16 +461,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.failures.as_deref().map_or(0, |failures| failures.unreadable_pages)
     }
 
-    /// The number that the device in a slot was made with.
-    #[cold]
-    pub(super) fn number_of(&self, slot: usize) -> DeviceId {
-        DeviceId(self.failures.as_deref().map_or(slot as u16, |failures| failures.numbers[slot]))
-    }
-
     /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
     pub fn every_device(&self) -> Vec<&Device<P>> {
         let Some(failures) = self.failures.as_deref() else { return self.members.devices.iter().collect() };
-        let slots = failures.numbers.iter().copied().zip(&self.members.devices);
+        let slots = self.members.numbers.iter().copied().zip(&self.members.devices);
         let others =
             failures.spares.iter().chain(&failures.retired).map(|(number, device)| (*number, device));
         let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();

@@ -18,6 +18,7 @@ use rustc_hash::FxBuildHasher;
 
 use harmonia_ssd::Slab;
 
+use super::gate::Gate;
 use crate::planner::Rows;
 
 const NONE: u32 = u32::MAX;
@@ -62,8 +63,8 @@ struct Bucket {
 }
 
 impl RowLocks {
-    /// Takes a ticket on `rows` for `owner`; the second part says whether it holds them at once.
-    pub fn take(&mut self, rows: Rows, owner: u32) -> (Ticket, bool) {
+    /// Takes a ticket on `rows` for `owner`, who goes if it holds them at once.
+    pub fn take(&mut self, rows: Rows, owner: u32) -> (Ticket, Gate) {
         let state = TicketState { owner, rows, waits_for: 0, first_edge: NONE, last_edge: NONE };
         let ticket = self.tickets.insert(state);
         for (number, mask) in buckets(rows) {
@@ -83,7 +84,7 @@ impl RowLocks {
             bucket.busy |= mask;
             ones(mask).for_each(|row| bucket.last[row] = ticket);
         }
-        (ticket, self.tickets[ticket].waits_for == 0)
+        (ticket, if self.tickets[ticket].waits_for == 0 { Gate::Goes } else { Gate::Waits })
     }
 
     /// Gives a ticket back that held its rows; appends the owners that now hold theirs, in the order they came.
@@ -184,14 +185,14 @@ mod tests {
     #[test]
     fn rows_go_to_whoever_came_first() {
         let mut locks = RowLocks::default();
-        let (a, held) = locks.take(rows(3, 2), 10);
-        assert!(held);
-        let (b, held) = locks.take(rows(5, 1), 11);
-        assert!(held, "another row");
-        let (c, held) = locks.take(rows(4, 2), 12);
-        assert!(!held, "rows of both");
-        let (d, held) = locks.take(rows(5, 100), 13);
-        assert!(!held, "behind c, which does not hold its rows yet");
+        let (a, gate) = locks.take(rows(3, 2), 10);
+        assert_eq!(gate, Gate::Goes);
+        let (b, gate) = locks.take(rows(5, 1), 11);
+        assert_eq!(gate, Gate::Goes, "another row");
+        let (c, gate) = locks.take(rows(4, 2), 12);
+        assert_eq!(gate, Gate::Waits, "rows of both");
+        let (d, gate) = locks.take(rows(5, 100), 13);
+        assert_eq!(gate, Gate::Waits, "behind c, which does not hold its rows yet");
         let mut granted = Vec::new();
         locks.release(b, &mut granted);
         assert!(granted.is_empty());
@@ -250,7 +251,8 @@ mod tests {
                 if rng.chance(0.5) || list.is_empty() {
                     let longest = if rng.chance(0.1) { 300 } else { 5 };
                     let wanted = rows(rng.below(90), 1 + rng.below(longest));
-                    let (ticket, held) = locks.take(wanted, owner);
+                    let (ticket, gate) = locks.take(wanted, owner);
+                    let held = gate == Gate::Goes;
                     list.push((ticket, owner, wanted));
                     assert_eq!(held, free(&list, list.len() - 1), "seed {seed}");
                     if held {

@@ -30,6 +30,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use harmonia_types::{Bytes, DeviceId, LogCounters, Operation, ParityPages, Phase, SimTime};
 
+use super::gate::Gate;
 use crate::config::{ArrayConfig, WriteHole};
 use crate::health::{Condition, Health};
 use crate::layout::{Layout, Level, Parity};
@@ -122,8 +123,8 @@ pub(super) struct Log {
     most_rows: u64,
     pub entries: BTreeMap<u64, Entry>,
     pub last: u64,
-    /// Transactions that wait for room, the first to come first.
-    pub waiting: VecDeque<u32>,
+    /// Transactions that wait for room, with the numbers of their entries, the first to come first.
+    waiting: VecDeque<(u32, u64)>,
     /// Entries that are being replayed, and since when.
     pub replaying: usize,
     pub since: SimTime,
@@ -279,8 +280,37 @@ impl Log {
         if self.journal.is_some() { 0 } else { operation.device.index() }
     }
 
+    /// A transaction comes with an entry: it goes if there is room for that, or has been given before.
+    pub fn enter(&mut self, who: u32, number: u64) -> Gate {
+        let is_let_go = self.entries.get(&number).is_some_and(|entry| !entry.taken.is_empty());
+        if is_let_go || (self.waiting.is_empty() && self.take_room(number)) {
+            return Gate::Goes;
+        }
+        self.counters.full_waits += 1;
+        self.waiting.push_back((who, number));
+        Gate::Waits
+    }
+
+    /// An entry is worth nothing any more: the next transaction that has room now, if one does, and so on.
+    pub fn leave(&mut self, number: u64) -> impl Iterator<Item = u32> {
+        self.drop_entry(number);
+        std::iter::from_fn(move || {
+            let &(first, number) = self.waiting.front()?;
+            if !self.take_room(number) {
+                return None;
+            }
+            self.waiting.pop_front();
+            Some(first)
+        })
+    }
+
+    /// Power is lost: nobody waits any more.
+    pub fn lose_power(&mut self) {
+        self.waiting.clear();
+    }
+
     /// Takes room for an entry, in all rings or none.
-    pub fn take_room(&mut self, number: u64) -> bool {
+    fn take_room(&mut self, number: u64) -> bool {
         let Some(mut entry) = self.entries.remove(&number) else { return true };
         let is_cut = self.journal.is_some();
         let fits = entry.taken.is_empty()
@@ -431,6 +461,47 @@ mod tests {
         ring.give_back(40);
         assert!(ring.has_room(100, true) && !ring.has_room(101, true));
         assert_eq!(ring.take(50, true), 80, "it may be cut at the end");
+    }
+
+    /// A journal with room for two of three entries.
+    #[test]
+    fn who_comes_is_let_go_by_who_leaves_in_order() {
+        let page = 4 << 10;
+        let layout = Layout::new(Level::Raid4, 3, page, page, 64 * page);
+        let Layout::Parity(layout) = layout else { unreachable!("RAID-4 has parity") };
+        let mut log = Log {
+            layout,
+            journal: Some(DeviceId(3)),
+            base: 0,
+            block: page,
+            page,
+            rings: vec![Ring { size: 10 * page, ..Ring::default() }],
+            most_rows: 1,
+            entries: BTreeMap::new(),
+            last: UNLOGGED,
+            waiting: VecDeque::new(),
+            replaying: 0,
+            since: SimTime::ZERO,
+            replays: true,
+            counters: LogCounters::default(),
+        };
+        let spec = Transaction::unlocked(Operation::Write, 0, page);
+        for (number, pages) in (1..).zip([4, 4, 6, 2]) {
+            let write = PlannedOperation::data(DeviceId(3), Operation::Write, 0, pages * page);
+            let entry =
+                Entry { spec, writes: Vec::new(), log: vec![write], taken: Vec::new(), is_durable: false };
+            log.entries.insert(number, entry);
+        }
+        let gates = (1..).zip(10..).take(4).map(|(number, who)| log.enter(who, number));
+        assert_eq!(
+            Vec::from_iter(gates),
+            [Gate::Goes, Gate::Goes, Gate::Waits, Gate::Waits],
+            "the last would fit"
+        );
+        assert_eq!(Vec::from_iter(log.leave(2)), [0; 0], "room is given back in order");
+        assert_eq!(Vec::from_iter(log.leave(1)), [12, 13]);
+        assert_eq!(log.enter(12, 3), Gate::Goes, "it has its room");
+        assert_eq!((log.counters.full_waits, log.counters.log_pages), (2, 16));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Blame, LogCounters, Operation, SimTime};
 
+use super::gate::Gate;
 use super::log::{Entry, Log, UNLOGGED, is_logged};
 use super::messages::Message;
 use super::payload::{Owner, Payload};
@@ -85,10 +86,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             return true;
         }
-        let is_let_go = log.entries.get(&number).is_some_and(|entry| !entry.taken.is_empty());
-        if !is_let_go && (!log.waiting.is_empty() || !log.take_room(number)) {
-            log.counters.full_waits += 1;
-            log.waiting.push_back(handle);
+        if log.enter(handle, number) == Gate::Waits {
             self.transactions[handle].state.lack_room();
             self.waiting += 1;
             return false;
@@ -137,13 +135,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     pub(super) fn give_back_log(&mut self, number: u64, now: SimTime) {
         let Some(log) = self.log.as_deref_mut().filter(|_| number != UNLOGGED) else { return };
-        log.drop_entry(number);
-        while let Some(&first) = log.waiting.front() {
+        for first in log.leave(number) {
             let running = &mut self.transactions[first];
-            if !log.take_room(running.log) {
-                break;
-            }
-            log.waiting.pop_front();
             running.state.has_room();
             self.waiting -= 1;
             running.end.trails_off(&mut self.trails, now, What::Log);
@@ -173,7 +166,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// [`Array::replay_is_over`] then says when.
     pub(super) fn replay(&mut self, now: SimTime) -> Result<bool, ArrayFailure> {
         let Some(log) = self.log.as_deref_mut() else { return Ok(false) };
-        log.waiting.clear();
+        log.lose_power();
         let replays = log.replays;
         let torn = |entry: &Entry| entry.is_durable && replays;
         let dropped: Vec<u64> =

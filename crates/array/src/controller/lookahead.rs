@@ -123,7 +123,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(why) = self.lookahead.obstacle() {
             return Err(why);
         }
-        if self.refuses {
+        if self.members.health.refuses() {
             return Err("members may fail");
         }
         if self.tidying.is_some() || !self.is_flat {

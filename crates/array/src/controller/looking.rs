@@ -49,7 +49,7 @@ impl<P: Probe> Looking<'_, P> {
     /// How long the member as a whole is best left alone.
     fn whole(&self, device: usize) -> Option<SimDuration> {
         let members = self.members;
-        if members.access[device] != Access::Open || members.avoided[device] {
+        if members.health.access(DeviceId(device as u16)) != Access::Open || members.avoided[device] {
             return Some(SimDuration(u64::MAX));
         }
         let known = &members.delivered[device];

@@ -7,7 +7,7 @@
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{BitmapCounters, Bytes, Operation, SimTime};
 
-use super::bitmap::Mark;
+use super::gate::Gate;
 use super::messages::Message;
 use super::payload::Payload;
 use super::states::Purpose;
@@ -31,18 +31,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return true;
         }
         running.is_marked = true;
-        match bitmap.begin_write(&running.spec) {
-            Mark::Set => return true,
-            Mark::OnItsWay => bitmap.let_go.push(handle),
-            Mark::Wanted => {
-                bitmap.waiting.push_back(handle);
-                if bitmap.flying.is_empty() && !std::mem::replace(&mut bitmap.is_due, true) {
-                    // Whoever comes at this moment is taken along.
-                    self.agenda.push(now, Message::Mark);
-                }
-            }
+        if bitmap.enter(handle, &running.spec) == Gate::Goes {
+            return true;
         }
-        bitmap.counters.waits += 1;
+        if bitmap.falls_due() {
+            // Whoever comes at this moment is taken along.
+            self.agenda.push(now, Message::Mark);
+        }
         self.waiting += 1;
         false
     }
@@ -50,18 +45,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Begins to write the blocks of the bitmap that have to be.
     pub(super) fn mark(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
-        bitmap.is_due = false;
-        if !bitmap.has_to_write() {
-            return Ok(());
-        }
-        bitmap.take_blocks();
-        (bitmap.since, bitmap.has_met_gc) = (now, false);
-        while let Some(waiter) = bitmap.waiting.pop_front() {
+        let Some(waiters) = bitmap.begin(now) else { return Ok(()) };
+        for &waiter in waiters {
             let before = &mut self.transactions[waiter].before;
             before.trails_off(&mut self.trails, now, What::Bitmap);
             before.blame.log_wait += (now - before.finish).0;
             before.finish = now;
-            bitmap.let_go.push(waiter);
         }
         self.begin_own(Purpose::Marks, Transaction::unlocked(Operation::Write, 0, 0), now)
     }
@@ -84,10 +73,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The blocks are written, and `chain` says where the time went: whoever waited for them goes on.
     pub(super) fn marks_are_set(&mut self, chain: &Chain, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
-        bitmap.are_written();
-        let (since, is_affected) = (bitmap.since, bitmap.has_met_gc);
-        let waiters = std::mem::take(&mut bitmap.let_go);
-        if bitmap.has_to_write() && !std::mem::replace(&mut bitmap.is_due, true) {
+        let (waiters, since, is_affected) = (bitmap.are_written(), bitmap.since, bitmap.has_met_gc);
+        if bitmap.falls_due() {
             self.agenda.push(now, Message::Mark);
         }
         for &waiter in &waiters {
@@ -120,7 +107,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A transaction that was let go is over.
     pub(super) fn has_written(&mut self, spec: &Transaction, now: SimTime) {
         if let Some(bitmap) = self.bitmap.as_deref_mut() {
-            bitmap.end_write(spec);
+            bitmap.leave(spec);
         }
         self.arrange_pass(now);
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! slot     0   1   2   3  │  4 ...          devices: the members, then what takes their places or has left them (`copying`)
-//! member   0   1   2   3  │                 what messages have told, whether it takes operations, what it holds
+//! member   0   1   2   3  │                 what messages have told, and its state (`crate::member`)
 //! ```
 //!
 //! A planner and the coordinator see members by this part alone, so that either can be asked while the rest of the controller
@@ -10,9 +10,8 @@
 
 use harmonia_ssd::Device;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::SimTime;
+use harmonia_types::{DeviceId, SimTime};
 
-use super::Access;
 use super::looking::{Looking, Sight};
 use super::nvram::Nvram;
 use crate::delivered::Delivered;
@@ -24,12 +23,14 @@ use crate::planner::View;
 pub(super) struct Members<P: Probe> {
     /// The members, then whatever takes their places or has left them.
     pub devices: Vec<Device<P>>,
+    /// By slot: the number that the device there was made with.
+    pub numbers: Vec<u16>,
     /// What messages have told.
     pub delivered: Vec<Delivered>,
-    /// What members hold.
+    /// In which states members are.
     pub health: Health,
-    /// What a member may be given.
-    pub access: Vec<Access>,
+    /// Slots that the array began with: its members and a journal. Those behind them come with copies.
+    pub fixed: usize,
     /// The coordinator wants reads to do without it.
     pub avoided: Vec<bool>,
     /// By slot: bytes handed to the device and not served yet.
@@ -39,9 +40,10 @@ pub(super) struct Members<P: Probe> {
 }
 
 impl<P: Probe> Members<P> {
-    /// Whether some member is reserved or has failed.
-    pub fn refuse(&self) -> bool {
-        self.access.iter().any(|&access| access != Access::Open)
+    /// The number that the device in a slot was made with.
+    #[inline]
+    pub fn number_of(&self, slot: usize) -> DeviceId {
+        DeviceId(self.numbers[slot])
     }
 
     /// What can be seen of them at this moment; NVRAM has some of their pages.

@@ -191,7 +191,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 // What has been answered otherwise at this moment is not refused any more.
                 if let Some(node) = self.nodes.take(token).filter(|node| !node.is_outrun()) {
                     // A reserved member may have failed at the same moment: nothing waits for its successor.
-                    let has_failed = self.members.access[node.operation.device.index()] == Access::Failed;
+                    let has_failed = self.members.health.access(node.operation.device) == Access::Failed;
                     let refusal = if has_failed { Refusal::Failed } else { refusal };
                     // A member that failed had it since then.
                     let waited = (now - self.begun(&node)).0;

@@ -11,6 +11,7 @@
 //! * `lookahead`: whether they may, option by option;
 //! * `transactions`: locked, planned, step by step, chains of blame;
 //! * `states`: whose work a transaction is, and how far it and its operations are;
+//! * `gate`: what rows, bits, entries and the log are to who comes;
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
@@ -41,6 +42,7 @@ mod caching;
 mod copying;
 mod depth;
 mod failure;
+mod gate;
 mod horizon;
 mod link;
 mod locks;
@@ -79,6 +81,7 @@ use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
+use crate::member::Access;
 use crate::planner::{self, Dodge, LossCounters, Plan, Planner, Transaction};
 use ahead::Ahead;
 use background::Background;
@@ -182,8 +185,6 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     coupled_wakes: SlotQueue,
     /// Transactions that wait for rows.
     waiting: u32,
-    /// Some member is reserved or has failed.
-    refuses: bool,
     payload: C,
     /// Only where requests are followed.
     trails: Option<Box<Trails>>,
@@ -209,18 +210,6 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     is_dealing: bool,
     /// The coordinator knows that the run has begun.
     started: bool,
-}
-
-/// Whether a member takes operations.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Access {
-    /// It does.
-    #[default]
-    Open,
-    /// Not for now; what it was given before goes on.
-    Reserved,
-    /// Never again.
-    Failed,
 }
 
 /// What decides and what listens.
@@ -483,12 +472,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for (index, device) in devices.iter().enumerate() {
             wakes.set_ranked(index, device.next_wakeup());
         }
-        let slot_count = devices.len();
+        let (slot_count, members) = (devices.len(), config.members.len() as u16);
+        // A journal follows the members, and has the number behind the spares.
+        let number = |slot| if slot < members { slot } else { slot + faults.spares.len() as u16 };
         Ok(Array {
             members: Members {
                 health: Health::of_layout(&layout),
                 delivered: config.members.iter().map(unknown).collect(),
-                access: vec![Access::Open; devices.len()],
+                numbers: (0..slot_count as u16).map(number).collect(),
+                fixed: devices.len(),
                 avoided: vec![false; devices.len()],
                 outstanding: vec![0; devices.len()],
                 sight: Sight::of(rung, is_prompt),
@@ -528,7 +520,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
             coupled: vec![0; slot_count],
             coupled_wakes: SlotQueue::new(slots),
             waiting: 0,
-            refuses: false,
             wakes,
             payload,
             trails: None,
@@ -735,14 +726,19 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Opens a member to operations, or keeps them from it; those it has go on.
     ///
     /// # Panics
-    /// If members [run ahead](Self::run_ahead): then none may refuse anything.
+    /// If members [run ahead](Self::run_ahead): then none may refuse anything. If the member has failed, and no device is in its place.
     pub fn set_access(&mut self, device: DeviceId, access: Access) {
+        self.members.health.change(device, |member| member.set_access(access));
+        self.access_has_changed(device);
+    }
+
+    /// A member takes operations from now on, or does not.
+    fn access_has_changed(&mut self, device: DeviceId) {
         assert!(self.ahead.is_none(), "a member that runs ahead refuses nothing");
-        self.members.access[device.index()] = access;
+        let access = self.members.health.access(device);
         if access != Access::Reserved && !self.held_back[device.index()].is_empty() {
             self.agenda.push(self.latest, Message::Open(device));
         }
-        self.refuses = self.members.refuse();
         // From now on operations may be refused.
         self.is_flat = false;
         self.members.devices.iter_mut().for_each(Device::stop_at_completions);

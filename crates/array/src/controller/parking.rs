@@ -192,7 +192,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Writes back what is parked for a member, as much as may be under way at once.
     pub(super) fn destage(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_open = self.members.access[device.index()] == Access::Open;
+        let is_open = self.members.health.access(device) == Access::Open;
         let size = self.page_size;
         let Some(nvram) = self.nvram.as_deref_mut() else { return Ok(()) };
         if nvram.due(device).is_some_and(|due| due <= now) {

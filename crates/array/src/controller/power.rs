@@ -219,12 +219,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for slot in 0..self.members.devices.len() {
             self.coupled[slot] = 0;
             let had_any = std::mem::take(&mut self.members.outstanding[slot]) > 0;
-            match self.members.access.get(slot) {
-                Some(Access::Reserved) if had_any => {
-                    self.agenda.push(now, Message::Drained(DeviceId(slot as u16)));
-                }
-                None => self.agenda.push(now, Message::Left(slot as u16)),
-                Some(_) => {}
+            let device = DeviceId(slot as u16);
+            if slot >= self.members.fixed {
+                self.agenda.push(now, Message::Left(slot as u16));
+            } else if had_any && self.members.health.access(device) == Access::Reserved {
+                self.agenda.push(now, Message::Drained(device));
             }
         }
         self.forget_all_rows();

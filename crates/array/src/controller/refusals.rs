@@ -25,6 +25,7 @@ use super::trails::What;
 use super::transactions::{Chain, Running};
 use super::{Access, Array, ArrayFailure};
 use crate::health::Condition;
+use crate::member::Member;
 use crate::planner::{PlannedOperation, Refusal, Transaction};
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -77,7 +78,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn is_done_with(&mut self, device: usize, length: Bytes, couples: bool, at: SimTime) {
         self.members.outstanding[device] -= length;
         self.coupled[device] -= u32::from(couples);
-        if device >= self.members.access.len() {
+        if device >= self.members.fixed {
             if self.members.outstanding[device] == 0 {
                 self.agenda.push(at.max(self.latest), Message::Left(device as u16));
             }
@@ -152,8 +153,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Keeps new operations from a member.
     pub(super) fn reserve(&mut self, device: DeviceId, now: SimTime) {
-        if self.members.access[device.index()] == Access::Open {
-            self.set_access(device, Access::Reserved);
+        if self.members.health.access(device) == Access::Open {
+            self.members.health.change(device, Member::reserve);
+            self.access_has_changed(device);
             if self.is_drained(device.index()) {
                 self.agenda.push(now, Message::Drained(device));
             }
@@ -162,8 +164,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A reserved member may be used again, from now on.
     pub(super) fn open(&mut self, device: DeviceId, now: SimTime) {
-        if self.members.access[device.index()] == Access::Reserved {
-            self.set_access(device, Access::Open);
+        if self.members.health.access(device) == Access::Reserved {
+            self.members.health.change(device, Member::open);
+            self.access_has_changed(device);
             self.agenda.push(now, Message::Open(device));
         }
     }

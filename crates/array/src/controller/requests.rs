@@ -210,7 +210,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if slot < self.members.delivered.len() {
             wait
         } else {
-            GcWait { member: self.number_of(slot), ..wait }
+            GcWait { member: self.members.number_of(slot), ..wait }
         }
     }
 

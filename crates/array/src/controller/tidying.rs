@@ -37,7 +37,7 @@ impl Tidying {
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Promises an operation of a later step to its member. `false` if it has to take its chance.
     pub(super) fn promise(&mut self, device: DeviceId) -> bool {
-        let is_open = self.members.access[device.index()] == Access::Open;
+        let is_open = self.members.health.access(device) == Access::Open;
         let Some(tidying) = self.tidying.as_deref_mut().filter(|_| is_open) else { return false };
         tidying.promised[device.index()] += 1;
         true
@@ -53,7 +53,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether a reserved member has nothing left to do.
     pub(super) fn is_drained(&self, device: usize) -> bool {
         let is_promised = self.tidying.as_deref().is_some_and(|tidying| tidying.promised[device] > 0);
-        self.members.access[device] == Access::Reserved
+        self.members.health.access(DeviceId(device as u16)) == Access::Reserved
             && self.members.outstanding[device] == 0
             && !is_promised
     }
@@ -69,7 +69,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Brings something home if nobody wants anything.
     #[cold]
     pub(super) fn tidy(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_free = self.requests.live() == 0 && !self.refuses;
+        let is_free = self.requests.live() == 0 && !self.members.health.refuses();
         let Some(tidying) = self.tidying.as_deref_mut() else { return Ok(()) };
         if !is_free || tidying.is_under_way {
             return Ok(());

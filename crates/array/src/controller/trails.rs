@@ -312,7 +312,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let answered = self.trails.as_deref().and_then(|trails| trails.answered);
         let account = OperationAccount {
             member: self.name_of(operation.device),
-            device: self.number_of(usize::from(node.slot)),
+            device: self.members.number_of(usize::from(node.slot)),
             operation: operation.operation,
             offset: operation.offset,
             length: operation.length,
@@ -353,7 +353,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A member, or the journal by its number.
     pub(super) fn name_of(&self, device: DeviceId) -> DeviceId {
         let slot = device.index();
-        if slot < self.members.delivered.len() { device } else { self.number_of(slot) }
+        if slot < self.members.delivered.len() { device } else { self.members.number_of(slot) }
     }
 
     /// A request is complete.

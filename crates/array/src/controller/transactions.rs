@@ -15,6 +15,7 @@ use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
 use harmonia_types::{Blame, DeviceId, GcWait, Operation, ParityPages, Phase, RequestBlame, SimTime};
 
+use super::gate::Gate;
 use super::log::UNLOGGED;
 use super::messages::Message;
 use super::payload::{Owner, Payload};
@@ -253,7 +254,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if rows.count == 0 || !self.locks_rows {
             return true;
         }
-        let (ticket, is_held) = self.locks.take(rows, handle);
+        let (ticket, gate) = self.locks.take(rows, handle);
+        let is_held = gate == Gate::Goes;
         let running = &mut self.transactions[handle];
         running.ticket = ticket;
         if !is_held {
@@ -297,8 +299,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
         }
         let behind = plan.operations().iter().filter(|operation| operation.behind).count();
-        let may_be_refused =
-            self.refuses || plan.operations().iter().any(|operation| self.may_be_refused(operation));
+        let may_be_refused = self.members.health.refuses()
+            || plan.operations().iter().any(|operation| self.may_be_refused(operation));
         let running = &mut self.transactions[handle];
         running.operations = index;
         running.pending = first.len() as u32;
@@ -374,7 +376,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let Node { operation, is_promised, .. } = *self.nodes.get(node);
         let device = operation.device.index();
-        let refusal = match self.members.access[device] {
+        let refusal = match self.members.health.access(operation.device) {
             Access::Open => None,
             Access::Reserved if is_promised => None,
             Access::Reserved => Some(Refusal::Reserved),
@@ -879,7 +881,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         running.state.begin_step();
         (running.later, running.pending) = (node, count);
         // Members may have been reserved or have failed since it was planned.
-        running.may_be_refused |= self.refuses;
+        running.may_be_refused |= self.members.health.refuses();
         let mut node = first;
         for _ in 0..count {
             let begun = self.nodes.get_mut(node);

@@ -7,33 +7,12 @@
 //!                              controller: names both by their traits, and reads no planner's tag
 //! ```
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use crate::sources::{self, code};
 
-/// The sources below a folder or of a file, without their tests, by path from `src`.
+/// The sources below a folder or of a file, without files of tests, by path from `src`.
 fn sources(below: &str) -> Vec<(String, String)> {
-    fn walk(path: &Path, into: &mut Vec<PathBuf>) {
-        if path.is_dir() {
-            let entries = fs::read_dir(path).expect("sources can be listed");
-            entries.for_each(|entry| walk(&entry.expect("sources can be listed").path(), into));
-        } else {
-            into.push(path.to_path_buf());
-        }
-    }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    walk(&root.join(below), &mut files);
-    files.sort();
-    let name = |file: &PathBuf| file.strip_prefix(&root).expect("below src").to_string_lossy().into_owned();
-    let read = |file: &PathBuf| fs::read_to_string(file).expect("a source can be read");
-    let all = files.iter().map(|file| (name(file), read(file)));
-    all.filter(|(name, _)| !name.contains("tests")).collect()
-}
-
-/// A source without its comments, and without its tests, which come last.
-fn code(source: &str) -> String {
-    let source = source.split("mod tests {").next().unwrap_or_default();
-    source.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    let all = sources::sources().into_iter().filter(|(file, _)| file.starts_with(below));
+    all.map(|(file, source)| (file.to_string_lossy().into_owned(), source)).collect()
 }
 
 /// Lines of the sources below a folder that have one of these words.

@@ -18,12 +18,15 @@ mod messages;
 mod metamorphic;
 mod operation_counts;
 mod parity_blame;
+mod parts;
 mod queue_depth;
 mod rebuild;
 mod replacement;
 mod resync;
 mod shared_link;
 mod sit_out;
+#[path = "../../../../tests/sources.rs"]
+mod sources;
 mod stored;
 mod stripe_cache;
 mod transactions;

@@ -41,6 +41,8 @@ mod seams;
 mod settled;
 mod sharing;
 mod slack;
+#[path = "../../../../tests/sources.rs"]
+mod sources;
 mod starvation;
 mod stepwise;
 mod superblocks;
