@@ -78,8 +78,7 @@ fn code(operation: Operation) -> u8 {
 mod tests {
     use super::*;
 
-    const RECORD: TraceRecord =
-        TraceRecord { time_ns: 5, operation: Operation::Write, offset: 512, length: 4096, volume: 0 };
+    const RECORD: TraceRecord = TraceRecord::new(5, Operation::Write, 512, 4096);
 
     fn hash(records: &[TraceRecord]) -> String {
         let mut hash = TraceHash::default();

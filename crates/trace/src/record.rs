@@ -21,6 +21,12 @@ pub struct TraceRecord {
 }
 
 impl TraceRecord {
+    /// A record of the first volume.
+    #[inline]
+    pub const fn new(time_ns: u64, operation: Operation, offset: Bytes, length: Bytes) -> TraceRecord {
+        TraceRecord { time_ns, operation, offset, length, volume: 0 }
+    }
+
     /// Whether it has no bytes anywhere: a flush, or an empty transfer.
     #[inline]
     pub fn moves_nothing(&self) -> bool {
@@ -38,6 +44,14 @@ pub(crate) struct Row {
     pub(crate) length: Bytes,
     /// Index in the file's [`VolumeNames`].
     pub(crate) volume: u16,
+}
+
+impl Row {
+    /// A row of the file's first volume.
+    #[inline]
+    pub(crate) const fn new(time_ns: u64, operation: Operation, offset: Bytes, length: Bytes) -> Row {
+        Row { time_ns, operation, offset, length, volume: 0 }
+    }
 }
 
 /// No block layer issues more at once; a larger size is a misread column.

@@ -37,6 +37,20 @@ pub struct HostRequest {
     pub member: Option<DeviceId>,
 }
 
+impl HostRequest {
+    /// A request of the first volume, on no member in particular.
+    #[inline]
+    pub const fn new(
+        id: u64,
+        arrival: SimTime,
+        operation: Operation,
+        offset: Bytes,
+        length: Bytes,
+    ) -> HostRequest {
+        HostRequest { id, arrival, operation, offset, length, volume: 0, member: None }
+    }
+}
+
 /// Response times that requests should not exceed, by what they do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Deadlines {

@@ -443,10 +443,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.coupled[slot] += 1;
         }
         let sub = SubRequest {
-            token,
-            operation: operation.operation,
-            offset: operation.offset,
-            length: operation.length,
             fast_fail: self.may_be_refused(&operation) && self.members.delivered[device].capable,
             deadline,
             parity: if is_upkeep && operation.operation == Operation::Write {
@@ -456,6 +452,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             },
             background,
             handle: self.handle_of(parent),
+            ..SubRequest::new(token, operation.operation, operation.offset, operation.length)
         };
         if self.depth.is_some() { self.line_up(slot, sub, now) } else { self.give(slot, sub, now) }
     }

@@ -26,6 +26,24 @@ pub struct SubRequest {
     pub handle: u16,
 }
 
+impl SubRequest {
+    /// One of a host's own data, that waits for as long as it takes and has no handle.
+    #[inline]
+    pub const fn new(token: u64, operation: Operation, offset: Bytes, length: Bytes) -> SubRequest {
+        SubRequest {
+            token,
+            operation,
+            offset,
+            length,
+            fast_fail: false,
+            deadline: None,
+            parity: ParityPages::NONE,
+            background: false,
+            handle: 0,
+        }
+    }
+}
+
 /// A sub-request of which every page is served or refused, and at least one is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubCompletion {

@@ -8,7 +8,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Device, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
-use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, Operation, SimDuration, SimTime};
 
 /// One write runs, one waits: the first is stored, the second is not, and neither is answered.
 #[test]
@@ -151,17 +151,9 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
             }
             let operations = [Operation::Read, Operation::Write, Operation::Write, Operation::Trim];
             let length = 1 + rng.below(pages.min(3));
-            let request = SubRequest {
-                token,
-                operation: pick(&mut rng, &operations),
-                offset: rng.below(pages - length + 1) * size,
-                length: length * size,
-                fast_fail: false,
-                deadline: None,
-                parity: ParityPages::NONE,
-                background: rng.chance(0.3),
-                handle: 0,
-            };
+            let (operation, page) = (pick(&mut rng, &operations), rng.below(pages - length + 1));
+            let plain = SubRequest::new(token, operation, page * size, length * size);
+            let request = SubRequest { background: rng.chance(0.3), ..plain };
             open.insert(token, now);
             device.submit(now, request).unwrap();
             device.audit();

@@ -19,8 +19,7 @@ use harmonia_ssd::{
     Allocation, Amount, Device, Drain, Ftl, LastProgram, Pacing, SsdConfig, SubRequest, WriteCacheConfig,
 };
 use harmonia_types::{
-    Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, Ppn, SimDuration, SimTime,
-    WriteCacheCounters,
+    Blame, DeviceCounters, IoCause, Lpn, Operation, Ppn, SimDuration, SimTime, WriteCacheCounters,
 };
 
 const ACK: u64 = 10;
@@ -993,15 +992,10 @@ fn check(seed: u64, (packs, superblocks): (bool, bool), seen: &mut Seen) {
             }
         }
         let request = SubRequest {
-            token: token_of(token, offset, length),
-            operation,
-            offset,
-            length,
             fast_fail: operation == Operation::Read && token < 300 && rng.chance(0.3),
-            deadline: None,
-            parity: ParityPages::NONE,
             background: rng.chance(0.1),
             handle: if superblocks { token as u16 % 3 } else { 0 },
+            ..SubRequest::new(token_of(token, offset, length), operation, offset, length)
         };
         open.insert(token, now);
         device.submit(now, request).unwrap_or_else(|why| panic!("{}: {why}", explain()));
@@ -1194,15 +1188,8 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
             versions.push((token, page));
         }
         let request = SubRequest {
-            token: token_of(token, offset, length),
-            operation,
-            offset,
-            length,
-            fast_fail: false,
-            deadline: None,
-            parity: ParityPages::NONE,
             background: rng.chance(0.1),
-            handle: 0,
+            ..SubRequest::new(token_of(token, offset, length), operation, offset, length)
         };
         open.insert(token, operation);
         device.submit(now, request).unwrap_or_else(|why| panic!("{}: {why}", explain()));

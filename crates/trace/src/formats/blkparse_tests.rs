@@ -46,7 +46,7 @@ Skips: 0 forward (0 -   0.0%)
 ";
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn of_action(action: Action) -> TraceOptions {

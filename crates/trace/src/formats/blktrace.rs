@@ -417,7 +417,7 @@ impl RowReader for Blktrace {
                 Asked::Request(operation, offset, length) => {
                     log.events.add(action, length);
                     let volume = self.volume(record.device).map_err(Problem::Row)?;
-                    return Ok(Some(Row { time_ns: record.time_ns, operation, offset, length, volume }));
+                    return Ok(Some(Row { volume, ..Row::new(record.time_ns, operation, offset, length) }));
                 }
             }
         }

@@ -113,7 +113,7 @@ fn file(order: Order, samples: &[Sample]) -> Vec<u8> {
 }
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn whole() -> Vec<Sample> {

@@ -227,7 +227,7 @@ impl Csv {
             Operation::Flush => (0, 0),
             _ => extent_of(operation, (start, address), (length, size_unit))?,
         };
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume }))
+        Ok(Parsed::Row(Row { volume, ..Row::new(time_ns, operation, offset, length) }))
     }
 
     #[inline]

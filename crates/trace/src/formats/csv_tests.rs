@@ -16,7 +16,7 @@ fn records(text: &str, columns: &str) -> Result<Vec<TraceRecord>, String> {
 }
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 const USUAL: &str = "time,op,offset,size";

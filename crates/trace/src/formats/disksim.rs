@@ -100,7 +100,10 @@ impl LineFormat for DiskSim {
         let is_read = flags & 1 == u32::from(read_is);
         let operation = if is_read { Operation::Read } else { Operation::Write };
         let (offset, length) = extent(block, address, count, size)?;
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(device)? }))
+        Ok(Parsed::Row(Row {
+            volume: self.volumes.numbered(device)?,
+            ..Row::new(time_ns, operation, offset, length)
+        }))
     }
 
     fn volumes(&self) -> &VolumeNames {

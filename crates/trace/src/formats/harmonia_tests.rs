@@ -87,7 +87,7 @@ fn same(bytes: &[u8], records: &[TraceRecord], names: &[&str]) -> Result<(), Tes
 }
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 const VOLUMES: [&str; 5] = ["web_3", "0", "Zürich: Platte 7", "x", "a name, with \"quotes\""];

@@ -150,7 +150,7 @@ impl Msr {
         }
         let (offset, length) = extent(offset, self.setting.address, size, self.setting.size)?;
         self.response = response;
-        Ok(Row { time_ns, operation, offset, length, volume })
+        Ok(Row { volume, ..Row::new(time_ns, operation, offset, length) })
     }
 }
 

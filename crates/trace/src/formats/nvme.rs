@@ -99,7 +99,7 @@ impl Nvme {
                 self.volumes.named(&format!("{}n{namespace}", excerpt(controller)))?
             }
         };
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume }))
+        Ok(Parsed::Row(Row { volume, ..Row::new(time_ns, operation, offset, length) }))
     }
 }
 

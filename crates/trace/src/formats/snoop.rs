@@ -199,7 +199,10 @@ impl Snoop {
             return Err(VOLUME.misread(name.as_bytes()));
         }
         self.response_ns = took_ns;
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.named(&name)? }))
+        Ok(Parsed::Row(Row {
+            volume: self.volumes.named(&name)?,
+            ..Row::new(time_ns, operation, offset, length)
+        }))
     }
 
     fn is_aside(&self, line: &[u8]) -> bool {

@@ -247,11 +247,8 @@ impl TraceReader {
                 continue;
             }
             return Ok(Step::Record(TraceRecord {
-                time_ns: time_ns - self.start_ns,
-                operation: row.operation,
-                offset: row.offset,
-                length: row.length,
                 volume,
+                ..TraceRecord::new(time_ns - self.start_ns, row.operation, row.offset, row.length)
             }));
         }
         Ok(Step::Pause)

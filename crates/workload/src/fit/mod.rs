@@ -202,13 +202,7 @@ fn generated(
     let mut source = Streams::new(load, array, SEED)?;
     let mut ruler = Ruler::default();
     while let Next::At(request) = source.next(SimTime::ZERO, &[]).map_err(|error| error.0)? {
-        ruler.add(&TraceRecord {
-            time_ns: request.arrival.0,
-            operation: request.operation,
-            offset: request.offset,
-            length: request.length,
-            volume: 0,
-        });
+        ruler.add(&TraceRecord::new(request.arrival.0, request.operation, request.offset, request.length));
         if request.id % ASK_EVERY == ASK_EVERY - 1 && !go_on(request.id) {
             return Ok(None);
         }

@@ -270,7 +270,7 @@ impl TraceSource {
         self.span = Some((self.span.map_or(record.time_ns, |(first, _)| first), record.time_ns));
         let TraceRecord { operation, volume, .. } = record;
         let request =
-            HostRequest { id: self.issued, arrival, operation, offset, length, volume, member: None };
+            HostRequest { volume, ..HostRequest::new(self.issued, arrival, operation, offset, length) };
         self.issued += 1;
         Ok(Next::At(request))
     }

@@ -176,13 +176,8 @@ impl Requests {
         let id = self.issued;
         self.issued += 1;
         Ok(HostRequest {
-            id,
-            arrival,
-            operation: placed.operation,
-            offset: placed.offset,
-            length: placed.length,
-            volume: 0,
             member: placed.member,
+            ..HostRequest::new(id, arrival, placed.operation, placed.offset, placed.length)
         })
     }
 }

@@ -455,15 +455,13 @@ impl<C: Content> Run<C> {
         }
         self.wait_for_resync(rebuilds)?;
         self.settle()?;
-        let request = HostRequest {
-            id: self.submitted,
-            arrival: self.now.max(self.acknowledged),
-            operation: Operation::Read,
-            offset: 0,
-            length: self.array.layout().logical_bytes(),
-            volume: 0,
-            member: None,
-        };
+        let request = HostRequest::new(
+            self.submitted,
+            self.now.max(self.acknowledged),
+            Operation::Read,
+            0,
+            self.array.layout().logical_bytes(),
+        );
         self.advance(request.arrival)?;
         self.submit(request)?;
         self.settle()?;

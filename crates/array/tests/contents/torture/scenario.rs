@@ -565,7 +565,7 @@ impl Load {
             Operation::Write if member.is_none() => self.going_on(offset, length, space),
             _ => (offset, length),
         };
-        HostRequest { id, arrival, operation, offset, length, volume: 0, member }
+        HostRequest { member, ..HostRequest::new(id, arrival, operation, offset, length) }
     }
 
     /// The range of a write, or a page or less behind the last one.

@@ -157,7 +157,7 @@ impl Harmonia {
         let time_ns = time.checked_mul(time_ns).ok_or_else(|| too_late(time))?;
         let operation = OPERATIONS[operation as usize].1;
         let (offset, length) = extent_of(operation, (offset, address), (size, size_unit))?;
-        Ok(Row { time_ns, operation, offset, length, volume: device as u16 })
+        Ok(Row { volume: device as u16, ..Row::new(time_ns, operation, offset, length) })
     }
 
     /// Whether all columns have a right value there.
