@@ -128,7 +128,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (Some(ahead), Layout::Striped(stripe)) = (self.ahead.as_deref_mut(), &self.layout) else {
             unreachable!("members run ahead")
         };
-        let HostRequest { arrival, operation, offset, length, member, volume, .. } = *request;
+        let HostRequest { arrival, operation, offset, length, member, volume, fua, .. } = *request;
         self.latest = arrival;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         ahead.requests.prefetch_free(4);
@@ -138,6 +138,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let sub = SubRequest {
                 deadline,
                 handle: handle(volume),
+                fua,
                 ..SubRequest::new(token(owner, operations), operation, offset, length)
             };
             inboxes[device.index()].push((arrival, sub));

@@ -94,6 +94,7 @@ impl BlkparseFormat {
         log.events.add(action, length);
         Ok(Parsed::Row(Row {
             volume: self.volumes.named(&volume)?,
+            fua: rwbs.fua,
             ..Row::new(time_ns, operation, offset, length)
         }))
     }

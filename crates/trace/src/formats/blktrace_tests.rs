@@ -149,7 +149,7 @@ fn whole() -> Vec<Sample> {
 fn reads_what_was_issued_in_either_byte_order() {
     let expected = [
         record(0, Read, 6000 * 512, 4096, 0),
-        record(20, Write, 512, 512, 0),
+        TraceRecord { fua: true, ..record(20, Write, 512, 512, 0) },
         record(30, Flush, 0, 0, 0),
         record(40, Trim, 4096, 1 << 31, 1),
         record(50, Write, 2048, 1024, 0),

@@ -97,7 +97,7 @@ impl Ftrace {
             Asked::Request(operation, offset, length) => {
                 log.events.add(action, length);
                 let volume = self.volumes.named(&format!("{major},{minor}"))?;
-                Parsed::Row(Row { volume, ..Row::new(time_ns, operation, offset, length) })
+                Parsed::Row(Row { volume, fua: rwbs.fua, ..Row::new(time_ns, operation, offset, length) })
             }
         })
     }
