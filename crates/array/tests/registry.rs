@@ -149,15 +149,13 @@ fn run_some(config: &ArrayConfig, aged: &AgedState, requests: u64) -> Outcome {
         now += SimDuration(rng.exponential(900_000.0) as u64);
         array.advance_until(now).unwrap_or_else(|why| panic!("{name}: {why}"));
         let length = 1 + rng.below(6);
-        let request = HostRequest {
+        let request = HostRequest::new(
             id,
-            arrival: now,
-            operation: if rng.chance(0.2) { Operation::Read } else { Operation::Write },
-            offset: rng.below(pages - length) * PAGE,
-            length: length * PAGE,
-            volume: 0,
-            member: None,
-        };
+            now,
+            if rng.chance(0.2) { Operation::Read } else { Operation::Write },
+            rng.below(pages - length) * PAGE,
+            length * PAGE,
+        );
         array.submit(request).unwrap_or_else(|why| panic!("{name}: {why}"));
         completions.append(array.completions());
     }
@@ -529,7 +527,7 @@ fn the_load_of_an_incapable_member_is_activity_too() {
         array.advance_until(now).expect("spare suffices");
         let (id, operation) = (now.0, Operation::Write);
         let (offset, length) = (page * PAGE, PAGE);
-        let request = HostRequest { id, arrival: now, operation, offset, length, volume: 0, member };
+        let request = HostRequest { member, ..HostRequest::new(id, now, operation, offset, length) };
         array.submit(request).expect("spare suffices");
         now
     };

@@ -52,7 +52,7 @@ harmonia_types::counters! {
         /// absent if 0.
         pub log_wait: u128 = Sum, "ns" as "log wait", [serde(skip_serializing_if = "is_zero")];
         /// Waiting of the host's own data until the write cache of a drive (`ssd.write_cache`) had room, or was written to flash for
-        /// a flush, less the waiting that counts as `queue_gc`; absent if 0.
+        /// a flush or a write with FUA, less the waiting that counts as `queue_gc`; absent if 0.
         pub cache_wait: u128 = Sum, "ns" as "cache wait", [serde(skip_serializing_if = "is_zero")];
         /// Waiting in a queue of the host until a drive fetched one more command (`ssd.controller.command_window`), whatever kept
         /// the others there; absent if 0.

@@ -88,7 +88,11 @@ mod tests {
         let (length, member) = (4096, None);
         for (id, volume) in [(5, 0), (6, 2), (7, 1), (8, 2)] {
             let (arrival, operation) = (SimTime(100), Operation::Write);
-            recorder.arrives(&HostRequest { id, arrival, operation, offset: 0, length, volume, member });
+            recorder.arrives(&HostRequest {
+                volume,
+                member,
+                ..HostRequest::new(id, arrival, operation, 0, length)
+            });
         }
         // Request 4 arrived before the window.
         for (id, operation) in

@@ -160,7 +160,7 @@ mod tests {
 
     fn request(id: u64, at: u64) -> HostRequest {
         let (operation, member) = (Operation::Read, None);
-        HostRequest { id, arrival: SimTime(at), operation, offset: 0, length: 1, volume: 0, member }
+        HostRequest { member, ..HostRequest::new(id, SimTime(at), operation, 0, 1) }
     }
 
     fn completion(id: u64, arrival: u64, finish: u64) -> Completion {

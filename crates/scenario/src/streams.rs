@@ -135,6 +135,7 @@ fn read_one(stream: &Section<'_>, align: bool) -> Parsed<StreamConfig> {
     }
     let read_fraction = stream.get_or(&keys::STREAM_READ_FRACTION, 0.0)?;
     let trim_fraction = workload::trims(stream, read_fraction)?;
+    let fua_fraction = stream.get_or(&keys::STREAM_FUA_FRACTION, 0.0)?;
     let pattern = workload::pattern(&address)?;
     let footprint = footprint(&address)?;
     let jobs = stream.get_or(&keys::STREAM_JOBS, 1)?;
@@ -149,6 +150,7 @@ fn read_one(stream: &Section<'_>, align: bool) -> Parsed<StreamConfig> {
         size: workload::size(&sizes, None)?,
         read_fraction,
         trim_fraction,
+        fua_fraction,
         address: pattern,
         footprint: keys::FOOTPRINT.read(&footprint)?,
         start: address.get(&keys::ADDRESS_START)?,

@@ -20,7 +20,7 @@ use crate::tree::{Node, Place, Table, Value};
 use crate::{streams, trace};
 
 /// What a load of several streams has for each of them.
-const OF_A_STREAM: &[&str] = &["size", "read_fraction", "trim_fraction", "address"];
+const OF_A_STREAM: &[&str] = &["size", "read_fraction", "trim_fraction", "fua_fraction", "address"];
 const DEFAULT_REQUESTS: u64 = 100_000;
 const DEFAULT_WARMUP: u64 = 2_000;
 const DEFAULT_BURST: u32 = 100;
@@ -189,6 +189,7 @@ fn synthetic(section: &Section<'_>, room: &Room) -> Parsed<SyntheticConfig> {
         size: size(&sizes, preset)?,
         read_fraction,
         trim_fraction: trims(section, read_fraction)?,
+        fua_fraction: section.get_or(&keys::FUA_FRACTION, 0.0)?,
         address: pattern,
         footprint,
         start_unit: start_unit(&address, pattern, align)?,

@@ -16,7 +16,7 @@ use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Device, Domain, Frontiers, Ftl, FtlConfig, GcConfig, Order,
     PolicyConfig, SsdConfig, SubCompletion, SubRequest, Tally,
 };
-use harmonia_types::{IoCause, Lpn, Operation, ParityPages, SimTime};
+use harmonia_types::{IoCause, Lpn, Operation, SimTime};
 
 const PAGE: u64 = 4096;
 
@@ -99,15 +99,8 @@ fn exercise(config: &SsdConfig, what: &str) -> (Vec<SubCompletion>, Tally) {
             _ => Operation::Write,
         };
         let sub = SubRequest {
-            token,
-            operation,
-            offset: rng.below(pages - length) * PAGE,
-            length: length * PAGE,
-            fast_fail: false,
-            deadline: None,
-            parity: ParityPages::NONE,
-            background: false,
             handle: (token % 11) as u16,
+            ..SubRequest::new(token, operation, rng.below(pages - length) * PAGE, length * PAGE)
         };
         device.submit(now, sub).unwrap_or_else(|why| panic!("{what}: {why}"));
         done.append(device.completions());

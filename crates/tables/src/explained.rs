@@ -182,7 +182,7 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
         ("link", "shared-link") => format!("on the link that all SSDs share{role}"),
         ("link", _) => format!("on the host link of {ssd}, or waiting for it{role}"),
         ("controller", _) => format!("in the controller of {ssd}, or waiting for it{role}"),
-        ("cache_wait", _) => waiting(&format!("room in the write cache of {ssd}")),
+        ("cache_wait", _) => waiting(&format!("the write cache of {ssd}")),
         ("stripe_wait", "stripe-cache") => waiting("an entry of the stripe cache"),
         ("stripe_wait", _) => waiting(&held(request, part)),
         ("depth_wait", _) => waiting(&format!("a place in the queue of {ssd} or the controller")),

@@ -314,7 +314,7 @@ fn confirm(word: &str, fields: &[&str]) -> Option<Meaning> {
         // Other names are those of operations, whatever their codes.
         Some(Role::Operation) if Meaning::is_vague(word) => all(&is_operation_word),
         Some(Role::Offset | Role::Size) => all(&|field| field.is_empty() || number_or_hex(field).is_some()),
-        Some(Role::Operation | Role::Volume | Role::Nothing) | None => true,
+        Some(Role::Operation | Role::Volume | Role::Fua | Role::Nothing) | None => true,
     };
     match meaning.role() {
         _ if fits => Some(meaning),

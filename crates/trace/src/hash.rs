@@ -1,6 +1,6 @@
 //! A fingerprint of what a trace says, whatever the format it says it in.
 //!
-//! It covers time, operation, offset, length and volume of each record in their order. Volumes are told apart by the
+//! It covers time, operation with FUA, offset, length and volume of each record in their order. Volumes are told apart by the
 //! order in which they first appear, not by their names: formats differ in what they can call one. Where a request has
 //! no bytes its offset means nothing and is left out. So a trace and its conversion have the same hash if nothing was
 //! lost between them and their first records are the same (a conversion counts times from its first), and so have its
@@ -34,7 +34,7 @@ impl TraceHash {
         bytes[8..16].copy_from_slice(&offset.to_le_bytes());
         bytes[16..24].copy_from_slice(&length.to_le_bytes());
         bytes[24..26].copy_from_slice(&self.place(record.volume).to_le_bytes());
-        bytes[26] = code(operation);
+        bytes[26] = code(operation, record.fua);
         self.state.update(&bytes);
     }
 
@@ -65,9 +65,10 @@ impl TraceHash {
 }
 
 /// What stands for an operation; never to be changed, as hashes are compared across versions.
-fn code(operation: Operation) -> u8 {
+fn code(operation: Operation, fua: bool) -> u8 {
     match operation {
         Operation::Read => 0,
+        Operation::Write if fua => 4,
         Operation::Write => 1,
         Operation::Trim => 2,
         Operation::Flush => 3,
@@ -78,8 +79,7 @@ fn code(operation: Operation) -> u8 {
 mod tests {
     use super::*;
 
-    const RECORD: TraceRecord =
-        TraceRecord { time_ns: 5, operation: Operation::Write, offset: 512, length: 4096, volume: 0 };
+    const RECORD: TraceRecord = TraceRecord::new(5, Operation::Write, 512, 4096);
 
     fn hash(records: &[TraceRecord]) -> String {
         let mut hash = TraceHash::default();
@@ -97,6 +97,7 @@ mod tests {
             hash(&[other, RECORD]),
             hash(&[TraceRecord { operation: Operation::Read, ..RECORD }]),
             hash(&[TraceRecord { operation: Operation::Trim, ..RECORD }]),
+            hash(&[TraceRecord { fua: true, ..RECORD }]),
             hash(&[TraceRecord { offset: 513, ..RECORD }]),
             hash(&[TraceRecord { length: 4095, ..RECORD }]),
             hash(&[RECORD, TraceRecord { volume: 1, ..other }]),

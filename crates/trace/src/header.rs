@@ -445,7 +445,7 @@ fn unit_of(role: Role, unit: &str) -> Option<u64> {
     let table: &[(&str, u64)] = match role {
         Role::Time | Role::Response => &TIMES,
         Role::Offset | Role::Size => &SIZES,
-        Role::Operation | Role::Volume | Role::Nothing => &[],
+        Role::Operation | Role::Volume | Role::Fua | Role::Nothing => &[],
     };
     table.iter().find(|(known, _)| *known == unit).map(|(_, unit)| *unit)
 }

@@ -113,6 +113,8 @@ pub struct Operations {
     pub trims: u64,
     /// Flushes.
     pub flushes: u64,
+    /// Writes with FUA, which are among the writes.
+    pub fua: u64,
 }
 
 /// Mean sizes in bytes; `None` where there is no such request.
@@ -283,6 +285,7 @@ pub struct Summary {
     write: Sum,
     trims: u64,
     flushes: u64,
+    fua: u64,
     /// Requests that move bytes, and their largest size.
     sized: Sum,
     largest: Bytes,
@@ -316,6 +319,7 @@ impl Summary {
     #[inline]
     pub fn add(&mut self, record: &TraceRecord, file: usize) {
         self.all.add(record);
+        self.fua += u64::from(record.fua);
         match record.operation {
             Operation::Read => self.read.add(record),
             Operation::Write => self.write.add(record),
@@ -398,6 +402,7 @@ impl Summary {
                 writes: self.write.requests,
                 trims: self.trims,
                 flushes: self.flushes,
+                fua: self.fua,
             },
             mean_size_bytes: MeanSizeBytes {
                 all: self.all.mean_bytes(),

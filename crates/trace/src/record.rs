@@ -18,9 +18,17 @@ pub struct TraceRecord {
     pub length: Bytes,
     /// Index of its volume in [`TraceReader::volumes`](super::TraceReader::volumes).
     pub volume: u16,
+    /// A write with FUA (force unit access), as far as the format tells; never set on anything else.
+    pub fua: bool,
 }
 
 impl TraceRecord {
+    /// A record of the first volume, without FUA.
+    #[inline]
+    pub const fn new(time_ns: u64, operation: Operation, offset: Bytes, length: Bytes) -> TraceRecord {
+        TraceRecord { time_ns, operation, offset, length, volume: 0, fua: false }
+    }
+
     /// Whether it has no bytes anywhere: a flush, or an empty transfer.
     #[inline]
     pub fn moves_nothing(&self) -> bool {
@@ -38,6 +46,16 @@ pub(crate) struct Row {
     pub(crate) length: Bytes,
     /// Index in the file's [`VolumeNames`].
     pub(crate) volume: u16,
+    /// With FUA, if it is a write.
+    pub(crate) fua: bool,
+}
+
+impl Row {
+    /// A row of the file's first volume, without FUA.
+    #[inline]
+    pub(crate) const fn new(time_ns: u64, operation: Operation, offset: Bytes, length: Bytes) -> Row {
+        Row { time_ns, operation, offset, length, volume: 0, fua: false }
+    }
 }
 
 /// No block layer issues more at once; a larger size is a misread column.

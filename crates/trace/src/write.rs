@@ -38,6 +38,9 @@ pub trait TraceWriter: Send {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
+/// A write with FUA in a format that cannot say so.
+pub(crate) const NO_FUA: Written = Written::Changed("the format has no FUA");
+
 /// What became of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "reason", rename_all = "kebab-case")]

@@ -369,8 +369,7 @@ proptest! {
 #[test]
 fn records_carry_what_the_row_says() {
     let all = read("5,h,0,wRiTe,1024,512,0\n", &msr()).unwrap();
-    let expected =
-        TraceRecord { time_ns: 0, operation: Operation::Write, offset: 1024, length: 512, volume: 0 };
+    let expected = TraceRecord::new(0, Operation::Write, 1024, 512);
     assert_eq!(all.records, [expected]);
 }
 

@@ -35,6 +35,23 @@ pub struct HostRequest {
     pub volume: u16,
     /// Pinned to one member, bypassing the stripe (skewed loads): `offset` is then on that member.
     pub member: Option<DeviceId>,
+    /// A write with FUA (force unit access): it completes when it outlives a loss of power. Of anything else it says nothing.
+    #[serde(default)]
+    pub fua: bool,
+}
+
+impl HostRequest {
+    /// A request of the first volume, on no member in particular, without FUA.
+    #[inline]
+    pub const fn new(
+        id: u64,
+        arrival: SimTime,
+        operation: Operation,
+        offset: Bytes,
+        length: Bytes,
+    ) -> HostRequest {
+        HostRequest { id, arrival, operation, offset, length, volume: 0, member: None, fua: false }
+    }
 }
 
 /// Response times that requests should not exceed, by what they do.
@@ -240,7 +257,7 @@ pub struct Blame {
     pub queue_rebuild: u64,
     /// On the host link, or waiting for it; of a read or trim that stood in line at the write cache, that too.
     pub link: u64,
-    /// Waiting until the drive's write cache has room, whatever its dies do but collecting, and while the controller holds nothing back; of a flush, until it is empty.
+    /// Waiting until the drive's write cache has room, whatever its dies do but collecting, and while the controller holds nothing back; of a flush, until it is empty; of a write with FUA, until its die gets it, too.
     #[serde(default)]
     pub cache_wait: u64,
     /// In the drive's controller, or waiting for it: for what it does with each command, or until it moved what the cache holds.

@@ -43,6 +43,8 @@ pub struct SyntheticConfig {
     pub read_fraction: f64,
     /// Share of requests that trim, 0..=1; with `read_fraction` at most 1. Of files: beside those that make room.
     pub trim_fraction: f64,
+    /// Share of writes that are with FUA, 0..=1.
+    pub fua_fraction: f64,
     /// Where they go.
     pub address: AddressPattern,
     /// The part of the logical space that is addressed, from its start.
@@ -113,6 +115,8 @@ pub struct StreamConfig {
     pub read_fraction: f64,
     /// Share of its requests that trim, as in [`SyntheticConfig`].
     pub trim_fraction: f64,
+    /// Share of its writes that are with FUA, 0..=1.
+    pub fua_fraction: f64,
     /// Where they go within its part.
     pub address: AddressPattern,
     /// How long its part is.

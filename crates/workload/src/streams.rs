@@ -415,6 +415,7 @@ fn alone(
         size: stream.size.clone(),
         read_fraction: stream.read_fraction,
         trim_fraction: stream.trim_fraction,
+        fua_fraction: stream.fua_fraction,
         address: stream.address,
         footprint: Extent::ALL,
         start_unit: stream.start_unit,

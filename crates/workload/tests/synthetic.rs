@@ -29,6 +29,7 @@ fn hpc() -> SyntheticConfig {
         size: SizeDistribution::Fixed { mean: 510_530 },
         read_fraction: 0.2012,
         trim_fraction: 0.0,
+        fua_fraction: 0.0,
         address: AddressPattern::Uniform,
         footprint: Extent::ALL,
         start_unit: 1,
@@ -368,6 +369,13 @@ fn each_decision_has_its_own_stream() {
     for other in [&sized, &skewed] {
         assert_eq!((arrivals(other), directions(other)), (arrivals(&base), directions(&base)));
     }
+    // FUA is of writes, as many as the share says, and changes nothing else.
+    let through = all(&SyntheticConfig { fua_fraction: 0.3, ..hpc() });
+    assert_eq!(through.iter().map(|r| HostRequest { fua: false, ..*r }).collect::<Vec<_>>(), base);
+    assert!(through.iter().all(|r| !r.fua || r.operation == Operation::Write));
+    let count = |of: &dyn Fn(&&HostRequest) -> bool| through.iter().filter(of).count() as f64;
+    let share = count(&|r| r.fua) / count(&|r| r.operation == Operation::Write);
+    assert!((share - 0.3).abs() < 0.02, "{share} of the writes are with FUA");
     // The same fraction of the starts that fit, so never further off than the sizes differ.
     let longest = 200 * PAGE;
     assert!(offsets(&sized).iter().zip(offsets(&base)).all(|(a, b)| a.abs_diff(b) <= longest));
@@ -544,6 +552,7 @@ fn what_cannot_be_is_refused_with_value_and_reason() {
         (SyntheticConfig { read_fraction: 1.01, ..hpc() }, "read_fraction = 1.01: it is a share"),
         (SyntheticConfig { read_fraction: f64::NAN, ..hpc() }, "read_fraction = NaN"),
         (SyntheticConfig { skew_fraction: -0.1, ..hpc() }, "skew_fraction = -0.1"),
+        (SyntheticConfig { fua_fraction: 1.5, ..hpc() }, "fua_fraction = 1.5: it is a share"),
         (SyntheticConfig { footprint: Extent::Share(0.0), ..hpc() }, "address.footprint = 0: "),
         (SyntheticConfig { footprint: Extent::Share(1.1), ..hpc() }, "address.footprint = 1.1: "),
         (SyntheticConfig { footprint: Extent::Share(1e-12), ..hpc() }, "less than one page"),

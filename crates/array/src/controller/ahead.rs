@@ -19,7 +19,7 @@ use harmonia_engine::workers;
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{Device, Slab, SubCompletion, SubRequest};
 use harmonia_types::{
-    Blame, Bytes, Completion, DeviceId, GcWait, HostRequest, Operation, ParityPages, RequestBlame, SimTime,
+    Blame, Bytes, Completion, DeviceId, GcWait, HostRequest, Operation, RequestBlame, SimTime,
 };
 
 use super::horizon::Quiet;
@@ -128,7 +128,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (Some(ahead), Layout::Striped(stripe)) = (self.ahead.as_deref_mut(), &self.layout) else {
             unreachable!("members run ahead")
         };
-        let HostRequest { arrival, operation, offset, length, member, volume, .. } = *request;
+        let HostRequest { arrival, operation, offset, length, member, volume, fua, .. } = *request;
         self.latest = arrival;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         ahead.requests.prefetch_free(4);
@@ -136,15 +136,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (inboxes, mut operations) = (&mut ahead.inboxes, 0);
         let give = |device: DeviceId, offset, length| {
             let sub = SubRequest {
-                token: token(owner, operations),
-                operation,
-                offset,
-                length,
-                fast_fail: false,
                 deadline,
-                parity: ParityPages::NONE,
-                background: false,
                 handle: handle(volume),
+                fua,
+                ..SubRequest::new(token(owner, operations), operation, offset, length)
             };
             inboxes[device.index()].push((arrival, sub));
             operations += 1;

@@ -11,7 +11,7 @@
 //!   somebody has had to wait, the first one goes on when less than three quarters are in use.
 //! * *Merging.* A write joins another on the same rows that has not been planned, if what they write lies side by side. Both are
 //!   then one transaction: each request is acknowledged when it is done, with its own waiting. The ticket of the one that joined
-//!   stays in line, so whoever comes behind it waits for both.
+//!   stays in line, so whoever comes behind it waits for both. If one of them is with FUA, the members get both so.
 //! * *Delay.* A write that has to read first is put off while another one reads (md's `IO_THRESHOLD` is 1). When none reads
 //!   any more, all that were put off begin at once. A write that is complete by what joined it begins at once. md does not put
 //!   off synchronous writes; `delays` says whether writes here are put off.
@@ -461,6 +461,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
         }
         true
+    }
+
+    /// Whether a write that has joined the transaction of an operation is with FUA.
+    #[cold]
+    pub(super) fn merged_has_fua(&self, parent: Parent) -> bool {
+        let (Some(cache), Parent::Transaction(handle)) = (self.cache.as_deref(), parent) else {
+            return false;
+        };
+        cache.parts.get(&handle).into_iter().flatten().any(|part| self.requests[part.request].request.fua)
     }
 
     /// An operation of a transaction waited for garbage collection, and with it all its requests.

@@ -301,15 +301,8 @@ mod tests {
     #[test]
     fn pages_of_requests_without_data_are_counted_whole() {
         let mut counters = LossCounters::default();
-        let request = |operation, offset, length| HostRequest {
-            id: 0,
-            arrival: SimTime::ZERO,
-            operation,
-            offset,
-            length,
-            member: None,
-            volume: 0,
-        };
+        let request =
+            |operation, offset, length| HostRequest::new(0, SimTime::ZERO, operation, offset, length);
         for (operation, offset, length) in [
             (Operation::Read, 4095, 2),
             (Operation::Read, 8192, 4096),

@@ -13,7 +13,9 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{Blame, DeviceId, GcWait, Operation, ParityPages, Phase, RequestBlame, SimTime};
+use harmonia_types::{
+    Blame, DeviceId, GcWait, HostRequest, Operation, ParityPages, Phase, RequestBlame, SimTime,
+};
 
 use super::gate::Gate;
 use super::log::UNLOGGED;
@@ -412,11 +414,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.hand_over(node, slot, now)
     }
 
-    /// The handle of an operation at its device: that of the stream or volume of its request, and the default one where the array
-    /// writes by itself.
+    /// What a device hears of the request of an operation: the handle, which is that of its stream or volume, and whether a write is
+    /// with FUA. Of what the array does by itself it hears of neither.
     #[inline]
-    fn handle_of(&self, parent: Parent) -> u16 {
-        self.request_of(parent).map_or(0, |request| handle(self.requests[request].request.volume))
+    fn marks_of(&self, parent: Parent) -> (u16, bool) {
+        let Some(request) = self.request_of(parent) else { return (0, false) };
+        let HostRequest { volume, fua, .. } = self.requests[request].request;
+        (handle(volume), fua || (self.cache.is_some() && self.merged_has_fua(parent)))
     }
 
     /// Hands an operation to the device in a slot.
@@ -444,11 +448,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.nodes.get_mut(node).couples = true;
             self.coupled[slot] += 1;
         }
+        let (handle, fua) = self.marks_of(parent);
         let sub = SubRequest {
-            token,
-            operation: operation.operation,
-            offset: operation.offset,
-            length: operation.length,
             fast_fail: self.may_be_refused(&operation) && self.members.delivered[device].capable,
             deadline,
             parity: if is_upkeep && operation.operation == Operation::Write {
@@ -457,7 +458,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 operation.parity
             },
             background,
-            handle: self.handle_of(parent),
+            handle,
+            fua,
+            ..SubRequest::new(token, operation.operation, operation.offset, operation.length)
         };
         if self.depth.is_some() { self.line_up(slot, sub, now) } else { self.give(slot, sub, now) }
     }

@@ -275,15 +275,7 @@ pub(crate) mod tests {
 
     /// Some request's arrival.
     pub(crate) fn arrival() -> Event {
-        Event::Arrival(HostRequest {
-            id: 0,
-            arrival: SimTime::ZERO,
-            operation: Operation::Write,
-            offset: 0,
-            length: 4096,
-            volume: 0,
-            member: None,
-        })
+        Event::Arrival(HostRequest::new(0, SimTime::ZERO, Operation::Write, 0, 4096))
     }
 
     /// Its completion.

@@ -234,7 +234,7 @@ fn a_timed_array_amplifies_exactly_as_the_bare_ftl() {
 }
 
 fn request(id: u64, arrival: SimTime, operation: Operation, offset: u64, length: u64) -> HostRequest {
-    HostRequest { id, arrival, operation, offset, length, volume: 0, member: None }
+    HostRequest::new(id, arrival, operation, offset, length)
 }
 
 /// A block size of 32 to 128 pages, a spare of 7% to 30% and a number of choices that nobody has tuned for: every

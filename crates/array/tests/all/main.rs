@@ -10,6 +10,7 @@ mod declustered;
 mod degraded_queues;
 mod degraded_writes;
 mod dodging;
+mod fua;
 mod imports;
 mod lifetimes;
 mod log;

@@ -27,8 +27,7 @@ use harmonia_ssd::{
 };
 use harmonia_types::registry::names;
 use harmonia_types::{
-    Completion, DeviceId, GcWait, HostRequest, MetGc, Operation, ParityPages, RequestBlame, SimDuration,
-    SimTime,
+    Completion, DeviceId, GcWait, HostRequest, MetGc, Operation, RequestBlame, SimDuration, SimTime,
 };
 
 const PAGE: u64 = 4096;
@@ -143,7 +142,7 @@ fn load(rng: &mut Rng, bytes: u64, operations: &[Operation]) -> Vec<HostRequest>
         let length = (1 + rng.below(8 * PAGE / unit)) * unit;
         let length = if operation == Operation::Flush { 0 } else { length.min(bytes) };
         let offset = rng.below((bytes - length) / unit + 1) * unit;
-        HostRequest { id, arrival, operation, offset, length, volume: 0, member: None }
+        HostRequest::new(id, arrival, operation, offset, length)
     };
     (0..400).map(&mut request).collect()
 }
@@ -226,17 +225,7 @@ fn independently(
             owners.push((index, place));
             place += 1;
             let operation = request.operation;
-            let sub = SubRequest {
-                token,
-                operation,
-                offset,
-                length,
-                fast_fail: false,
-                deadline: None,
-                parity: ParityPages::NONE,
-                background: false,
-                handle: 0,
-            };
+            let sub = SubRequest::new(token, operation, offset, length);
             subs[device.index()].push((request.arrival, sub));
         });
     }
@@ -441,18 +430,7 @@ impl Pairs<'_> {
             let (token, operation) = (self.parts.len() as u64, request.operation);
             self.parts.push(Part { request: index, place, length });
             self.outstanding[member] += length;
-            let (fast_fail, deadline, parity, background) = (false, None, ParityPages::NONE, false);
-            let sub = SubRequest {
-                token,
-                operation,
-                offset,
-                length,
-                fast_fail,
-                deadline,
-                parity,
-                background,
-                handle: 0,
-            };
+            let sub = SubRequest::new(token, operation, offset, length);
             self.devices[member].submit(request.arrival, sub).unwrap();
             self.collect(member);
         }

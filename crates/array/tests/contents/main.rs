@@ -18,7 +18,7 @@
 //! exactly what lay on missing places may be wrong or unread (`damage`), and requests complete all the same.
 //!
 //! Power is lost at random moments, and members fail then: what was acknowledged stands, and a write hole takes what flash said
-//! at that moment and nothing else (`power`). Where caches have no stored power, what was not flushed may be older (`volatile`).
+//! at that moment and nothing else (`power`). Where caches have no stored power, what was neither flushed nor written with FUA may be older (`volatile`).
 //!
 //! What `gaftl` displaces and moves has free stripes, which no array here has: rows are compared in `schemes/gaftl/planner/tests`, as
 //! symbols, on whole arrays and on plans alone, with members that fail and pages that cannot be read.
@@ -402,13 +402,13 @@ fn contents_outlive_losses_of_power() {
     assert!(power.left_open < power.predicted, "{power:#?}");
 }
 
-/// Caches without stored power forget what was not flushed, and nothing else. Every page then holds what the host wrote there at some time.
+/// Caches without stored power forget what was neither flushed nor written with FUA, and nothing else. Every page then holds what the host wrote there at some time.
 #[test]
-fn what_was_flushed_outlives_losses_of_power_in_caches_without_stored_power() {
+fn what_was_flushed_or_written_with_fua_outlives_losses_of_power_in_caches_without_stored_power() {
     let stripes = (0..).step_by(levels().len());
     let sum = sum(stripes.filter_map(|seed| run_volatile::<Tag>(seed, 2 * REQUESTS)).take(80));
     let power = &sum.power;
-    eprintln!("{power:#?}, {} pages forgotten, {} flushes", sum.forgotten, sum.flushes);
+    eprintln!("{power:#?}, {} pages forgotten, {} flushes, {} FUA", sum.forgotten, sum.flushes, sum.fua);
     assert_exceed(
         &sum,
         &[
@@ -416,6 +416,7 @@ fn what_was_flushed_outlives_losses_of_power_in_caches_without_stored_power() {
             ("requests submitted again", power.again, 1_000),
             ("pages forgotten", sum.forgotten, 5_000),
             ("flushes", sum.flushes, 500),
+            ("writes with FUA", sum.fua, 2_000),
             ("sectors looked at", sum.power_losses, 10_000),
             ("sectors read", sum.sectors_read, 100_000),
         ],

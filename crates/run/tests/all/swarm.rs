@@ -494,6 +494,10 @@ fn generate(seed: u64) -> Generated {
     if deletes.0.chance(0.4) {
         put(format_args!("trim_fraction = {}", trims(&mut deletes, reads)));
     }
+    let mut through = Draw(Rng::stream(seed, "swarm/fua"));
+    if through.0.chance(0.4) {
+        put(format_args!("fua_fraction = {}", through.share()));
+    }
     // Both parts of a hot spot have to hold the largest request.
     let divisible = distribution == "fixed" && mean.next_multiple_of(page_size) * 4 <= whole;
     let last = if divisible { "hotspot" } else { "uniform" };

@@ -79,9 +79,7 @@ fn counted(scenario: &Scenario, most: u64) -> ([u64; IoCause::COUNT], u64, Array
         let length = 512 * (1 + rng.below(most / 512));
         let offset = 512 * rng.below((space - length) / 512);
         let operation = Operation::Write;
-        array
-            .submit(HostRequest { id, arrival: now, operation, offset, length, volume: 0, member: None })
-            .unwrap();
+        array.submit(HostRequest::new(id, now, operation, offset, length)).unwrap();
         user += length;
         while array.completions().is_empty() {
             now = array.next_wakeup();

@@ -52,6 +52,7 @@ fn synthetic(shown: &mut Shown, load: &SyntheticConfig) {
     shown.key(&keys::READ_FRACTION, &load.read_fraction);
     // What the commonest load has not is left out.
     shown.some(&keys::TRIM_FRACTION, Some(&load.trim_fraction).filter(|share| **share > 0.0));
+    shown.some(&keys::FUA_FRACTION, Some(&load.fua_fraction).filter(|share| **share > 0.0));
     shown.key(&keys::ALIGN, &load.align);
     arrival(shown, Some(&load.arrival));
     size(shown, &load.size);
@@ -77,6 +78,7 @@ fn streams(shown: &mut Shown, load: &StreamsConfig) {
 fn stream(shown: &mut Shown, stream: &StreamConfig) {
     shown.key(&keys::STREAM_READ_FRACTION, &stream.read_fraction);
     shown.key(&keys::STREAM_TRIM_FRACTION, &stream.trim_fraction);
+    shown.some(&keys::STREAM_FUA_FRACTION, Some(&stream.fua_fraction).filter(|share| **share > 0.0));
     match &stream.arrival {
         StreamArrival::Own(own) => arrival(shown, Some(own)),
         StreamArrival::Common(counts) => shown.key(&keys::STREAM_COUNT, counts),

@@ -402,7 +402,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
          pages are programmed; the next one waits. It gathers what one program carries. none: a write is answered when it is programmed" },
     at! { "ssd.write_cache.power_protected", write_cache.power_protected if says_cache, flag(), PRESET,
         "whether the cache outlives a loss of power. If so, a flush has nothing to wait for; if not, it waits until all that \
-         came before it is programmed, and a loss of power takes what no program has taken" },
+         came before it is programmed, a write with FUA until it is itself, and a loss of power takes what no program has taken" },
     at! { "ssd.write_cache.ack", write_cache.ack if says_cache, time(), PRESET,
         "from the moment at which a page has a place in the cache until the write is answered" },
     at! { "ssd.write_cache.drain", write_cache.drain if drains_in_part,

@@ -286,6 +286,8 @@ declare! {
     TRIM_FRACTION: f64 = "workload.trim_fraction" of "synthetic",
         number(0.0, 1.0).saying("a number from 0 to 1, with `read_fraction` at most 1"), "0",
         "share of requests that trim; with files: share that delete a file, in addition to deletes that make room";
+    FUA_FRACTION: f64 = "workload.fua_fraction" of "synthetic", number(0.0, 1.0), "0",
+        "share of writes with FUA (force unit access), which complete when they outlive a loss of power";
     ADDRESS: () = "workload.address" of "synthetic", table("a table such as { pattern = \"uniform\", footprint = 1.0 }"),
         "uniform over everything", "where synthetic requests go";
     PATTERN: AddressPattern = "workload.address.pattern", choice(PATTERNS), "uniform",
@@ -338,7 +340,8 @@ declare! {
         "others; levels other than raid0: all", "members over which the requests that are not skewed are striped";
     STREAM: () = "workload.stream" of "synthetic",
         opened(Form::Named,
-            "tables [workload.stream.NAME] with `arrival`, `size`, `read_fraction`, `trim_fraction` and `address`"),
+            "tables [workload.stream.NAME] with `arrival`, `size`, `read_fraction`, `trim_fraction`, `fua_fraction` and \
+             `address`"),
         "none: one load", "several loads merged by time; each has a part of the space to itself, in the order of their names";
     STREAM_ARRIVAL: () = "workload.stream.arrival", like("workload.arrival", "a table as [workload.arrival], not closed"),
         "required without a preset or `count`", "when requests of the stream arrive";
@@ -363,6 +366,8 @@ declare! {
     STREAM_TRIM_FRACTION: f64 = "workload.stream.trim_fraction",
         number(0.0, 1.0).saying("a number from 0 to 1, with `read_fraction` at most 1"), "0",
         "share of requests of the stream that trim, as `workload.trim_fraction`";
+    STREAM_FUA_FRACTION: f64 = "workload.stream.fua_fraction", number(0.0, 1.0), "0",
+        "share of writes of the stream with FUA, as `workload.fua_fraction`";
     STREAM_ADDRESS: () = "workload.stream.address",
         like("workload.address",
             "a table as [workload.address], without skew; all footprints without `start` together at most 1"),
@@ -390,7 +395,7 @@ declare! {
     FORMAT: &'static str = "workload.format" of "trace files", named(Form::Format, "the name of a trace format", formats), "auto",
         "trace: its format";
     COLUMNS: Columns = "workload.columns" of "trace files",
-        meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, response, - for any other",
+        meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, fua, response, - for any other",
             str::parse, Columns::to_string),
         "none", "trace of any table (format csv): what its columns are; separated by ;, a tab or blanks if its fields are";
     TIME_UNIT: u64 = "workload.time_unit" of "trace files",

@@ -4,6 +4,7 @@
 
 use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
 
+use super::cache::ProgramEnded;
 use super::owner::{Owner, OwnerId};
 use super::queue::OpKind;
 use super::{Device, SubCompletion, SubRefusal, SubRequest};
@@ -197,7 +198,10 @@ impl<P: Probe> Device<P> {
                 }
                 self.finish_page(sub, op.page, finish, blame, met_gc);
             }
-            Owner::Cache(slot) => self.is_on_flash(die, slot, share, now),
+            Owner::Cache(slot) => {
+                let program = ProgramEnded { die, ready: op.ready, blame, share, met_gc };
+                self.is_on_flash(slot, &program, now);
+            }
         }
         if !is_background {
             self.last_activity = now;

@@ -21,6 +21,9 @@
 //! `queue_gc` is the time in which the die collected whose page held the slot that the write then got; only such a write met collection. A read from the
 //! cache is on the link for all of its time. A read or trim that had its place in line and then goes to a die has that wait in `link`.
 //!
+//! A write with FUA to a cache without stored power is answered when the programs of its own pages have ended, and has their time. What it
+//! waited for its die before is `queue_gc` as far as the die collected, else `cache_wait`.
+//!
 //! A write is never refused: it waits for a slot, and not for a die. Reads that ask to fail fast are refused as ever, unless the cache has
 //! their page.
 
@@ -34,7 +37,7 @@ use super::{Device, DeviceFailure, SubCompletion, SubRequest};
 use crate::config::{Pacing, SsdConfig};
 use crate::die::command::NO_OP;
 use crate::front::{
-    Effect, Feeds, Gate, Holds, InLine, Pacer, Program, Trimmed, Turn, Write, WriteCache, Written,
+    Awaited, Effect, Feeds, Gate, Holds, InLine, Pacer, Program, Trimmed, Turn, Write, WriteCache, Written,
 };
 use crate::ftl::Ftl;
 use crate::probe::{Origin, Probe};
@@ -71,6 +74,11 @@ impl Cache {
     /// Since when what is in line waits for a slot; never, if it does not.
     pub fn waits_since(&self, now: SimTime) -> SimTime {
         self.pages.waits_since(now).unwrap_or(SimTime::NEVER)
+    }
+
+    /// Since when somebody waits for a slot or for a program; never, if nobody does.
+    pub fn is_waited_for_since(&self, now: SimTime) -> SimTime {
+        self.waits_since(now).min(self.pages.awaits_since().unwrap_or(SimTime::NEVER))
     }
 
     /// The drive has failed.
@@ -120,6 +128,18 @@ fn lists_of_units(shape: &Shape, ftl: &Ftl) -> Vec<Feeds> {
     shape.is_dynamic().then_some(any).into_iter().chain(of_units).collect()
 }
 
+/// The program of a page from the cache that has ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ProgramEnded {
+    pub die: u32,
+    /// When the page was ready for its die, and where the time since then went.
+    pub ready: SimTime,
+    pub blame: Blame,
+    pub share: Share,
+    /// The die collected before it served the page.
+    pub met_gc: bool,
+}
+
 impl<P: Probe> Device<P> {
     /// The pages of a sub-request pass the cache: writes get in line for it, and reads and trims look into it.
     pub(super) fn accept_before_cache(
@@ -137,7 +157,7 @@ impl<P: Probe> Device<P> {
         let (start, end) = (sub.offset, sub.offset + sub.length);
         let first = self.rules.page_size.divide(start).0;
         let pages = self.subs[handle].remaining;
-        let fast_fail = sub.fast_fail;
+        let (fast_fail, is_awaited) = (sub.fast_fail, sub.fua && self.cache_is_volatile());
         for page in 0..pages {
             let lpn = first + u64::from(page);
             let within = |byte: u64| byte.saturating_sub(lpn * page_size).min(page_size) as u32;
@@ -154,6 +174,7 @@ impl<P: Probe> Device<P> {
                         list: self.list_of(lpn, written, handle),
                         is_background: sub.background,
                         handle,
+                        is_awaited,
                     };
                     (self.link.receive(now, self.rules.link_page), Turn::Write(write))
                 }
@@ -220,8 +241,10 @@ impl<P: Probe> Device<P> {
                 Effect::Admitted { page, write, slot, absorbs, collected, kept } => {
                     let origin = Origin { token: write.token, page: page.page };
                     self.probe.admit(slot, Lpn(page.lpn), write.cause, origin, absorbs);
-                    let slot = Some(slot).filter(|_| collected > SimDuration::ZERO);
-                    self.acknowledge(&page, slot, (collected, kept), now);
+                    if !write.is_awaited {
+                        let slot = Some(slot).filter(|_| collected > SimDuration::ZERO);
+                        self.acknowledge(&page, slot, (collected, kept), now);
+                    }
                 }
                 Effect::Turn(what) => self.take_turn(&what, now)?,
                 Effect::HandOver(program) => {
@@ -281,6 +304,36 @@ impl<P: Probe> Device<P> {
             follower.gets_slot(slot, &self.subs[page.sub].with_controller(blame));
         }
         self.finish_page(page.sub, page.page, now + ack, blame, collected > SimDuration::ZERO);
+    }
+
+    /// The page in a slot is on flash, or what came in its place: answers writes with FUA that went into it. `program`: the die, when the
+    /// page was ready for it, and the time since then. Before that the page was in the cache, where it waited for the die.
+    #[cold]
+    fn answer_awaited(&mut self, slot: u32, program: Option<&ProgramEnded>, now: SimTime) {
+        let origin = self.origin_in_cache(slot);
+        let plane = program.and_then(|_| self.plane_followed(origin));
+        while let Some(awaited) = self.cache.as_mut().and_then(|cache| cache.pages.take_awaited(slot)) {
+            let Awaited { page, admitted, collected, kept } = awaited;
+            let issued = self.subs[page.sub].issued;
+            let mut blame = program.map_or(Blame::NONE, |program| program.blame);
+            let mut met_gc = collected > SimDuration::ZERO;
+            if let Some(&ProgramEnded { die, ready, met_gc: meets, .. }) = program {
+                let die = &self.dies[die as usize];
+                blame.queue_gc += die.collected_between(admitted, ready).0;
+                met_gc |= meets || die.has_collected_since(admitted);
+            }
+            blame.queue_gc += collected.0;
+            (blame.link, blame.controller) = ((page.ready - issued).0, kept.0);
+            blame.cache_wait = (now - issued).0 - blame.total();
+            if self.probe.follower().is_some() {
+                let blame = self.subs[page.sub].with_controller(blame);
+                match program {
+                    Some(program) => self.follow_awaited(&awaited, program, plane, &blame),
+                    None => _ = self.probe.follower().map(|follower| follower.gets_slot(slot, &blame)),
+                }
+            }
+            self.finish_page(page.sub, page.page, now, blame, met_gc);
+        }
     }
 
     /// A read or a trim of a page that nothing in line is for any more.
@@ -604,7 +657,11 @@ impl<P: Probe> Device<P> {
 
     /// The program of a page from the cache has ended: others may have its slot. How long they waited for it because its die collected is
     /// known here.
-    pub(super) fn is_on_flash(&mut self, die: u32, slot: u32, share: Share, now: SimTime) {
+    pub(super) fn is_on_flash(&mut self, slot: u32, program: &ProgramEnded, now: SimTime) {
+        let &ProgramEnded { die, share, .. } = program;
+        if self.is_awaited(slot) {
+            self.answer_awaited(slot, Some(program), now);
+        }
         if self.probe.follower().is_some() {
             let since = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.waits_since(now));
             self.follow_slot(die, slot, since, &share);
@@ -624,10 +681,19 @@ impl<P: Probe> Device<P> {
     }
 
     /// What flash has of a page is unmapped, without a die: the slot that was for that is free.
-    pub(super) fn is_unmapped(&mut self, slot: u32) {
+    pub(super) fn is_unmapped(&mut self, slot: u32, now: SimTime) {
+        if self.is_awaited(slot) {
+            self.answer_awaited(slot, None, now);
+        }
         if let Some(cache) = &mut self.cache {
             cache.pages.is_on_flash(slot, SimDuration::ZERO);
         }
+    }
+
+    /// Whether a write with FUA waits for the program of the page in a slot.
+    #[inline]
+    fn is_awaited(&self, slot: u32) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.pages.is_awaited(slot))
     }
 
     /// Bytes of the page in a slot that nobody wrote.
@@ -690,6 +756,15 @@ impl<P: Probe> Device<P> {
     /// Whether a loss of power takes what the cache holds.
     pub(super) fn cache_is_volatile(&self) -> bool {
         self.cache.as_ref().is_some_and(|cache| !cache.power_protected)
+    }
+
+    /// Power is lost: nobody hears of programs that go on any more.
+    pub(super) fn forget_awaited(&mut self) {
+        let mut forgotten = Vec::new();
+        if let Some(cache) = &mut self.cache {
+            cache.pages.forget_awaited(|sub| forgotten.push(sub));
+        }
+        forgotten.into_iter().for_each(|sub| self.forget_page(sub));
     }
 
     /// Power is lost: a page that was on its way to a die has not got there. It comes back, or is lost.

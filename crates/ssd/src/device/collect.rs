@@ -286,8 +286,8 @@ impl<P: Probe> Device<P> {
     fn log_anew(&mut self, die: u32, from: SimTime, until: SimTime) {
         let slot = &mut self.dies[die as usize];
         let last = std::mem::replace(&mut slot.gc_last, (from, until));
-        // What is in line for the cache waits for dies, too.
-        let line = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.waits_since(until));
+        // What is in line for the cache waits for dies, and so does what is answered when it is on flash.
+        let line = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.is_waited_for_since(until));
         if line == SimTime::NEVER && slot.waiting == 0 && slot.parts.len() < 2 && slot.paused.is_none() {
             // Nothing of the host's is there to have met it, except what arrives while a suspended command ends.
             slot.gc_log.clear();

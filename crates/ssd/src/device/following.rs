@@ -2,16 +2,18 @@
 //!
 //! Everything is told before it counts: what is known of a page right before the page is done or refused.
 
-use harmonia_types::{Blame, IoCause, SimTime};
+use harmonia_types::{Blame, IoCause, SimDuration, SimTime};
 
 use super::Device;
 use super::account::Share;
+use super::cache::ProgramEnded;
 use super::owner::Owner;
 use super::queue::{OpKind, PageOp};
 use crate::block::BlockId;
 use crate::die::command::Activity;
-use crate::follow::{PageAccount, Place, VictimTaken, Why, Work};
-use crate::probe::Probe;
+use crate::follow::{Met, PageAccount, Place, VictimTaken, Why, Work};
+use crate::front::Awaited;
+use crate::probe::{Origin, Probe};
 
 impl<P: Probe> Device<P> {
     /// A die is to collect from now on.
@@ -40,30 +42,13 @@ impl<P: Probe> Device<P> {
             Owner::Host(sub) => self.subs[sub].with_controller(*blame),
             Owner::Cache(_) => *blame,
         };
-        let command = &self.dies[die as usize].command;
-        let (ready, start) = (op.ready, command.start);
-        let (bus_host, bus_gc) = (command.bus_wait_host.0, command.bus_wait_gc.0);
         let token = match op.owner.get() {
             Owner::Host(sub) => Some(self.subs[sub].token),
             Owner::Cache(_) => None,
         };
         let is_background = self.is_background(op.owner);
-        let account = self.waited_for(die, (ready, start), blame);
-        let on_die: u64 = account.collections.iter().map(|met| met.ns).sum();
-        let background = self.background_between(die, ready, start).0;
-        let for_host = (start.saturating_since(ready).0).saturating_sub(on_die + background);
-        let inside = blame.queue_host.saturating_sub(for_host);
-        let host_on_bus = inside.min(bus_host);
-        let touched = token.and_then(|token| self.probe.follower()?.place_of(token, op.page));
-        let plane = touched.map(|(unit, page)| self.ftl.plane_of(unit, page.0 >> self.rules.shape.page_bits));
-        let account = PageAccount {
-            place: account.place.map(|place| Place { plane, ..place }),
-            gc_on_bus: bus_gc,
-            gc_in_command: share.gc_ahead.0,
-            host_on_bus,
-            host_in_command: inside - host_on_bus,
-            ..account
-        };
+        let plane = token.and_then(|token| self.plane_followed(Origin { token, page: op.page }));
+        let account = self.account_of((die, op.ready), share, plane, blame);
         let Some(follower) = self.probe.follower() else { return };
         let work = match op.kind {
             _ if is_background => Work::Background,
@@ -75,6 +60,62 @@ impl<P: Probe> Device<P> {
         }
         if token.is_some() {
             follower.says_of_next(account);
+        }
+    }
+
+    /// The plane in which a page that was followed was read or programmed last.
+    pub(super) fn plane_followed(&mut self, origin: Origin) -> Option<u32> {
+        let (unit, page) = self.probe.follower()?.place_of(origin.token, origin.page)?;
+        Some(self.ftl.plane_of(unit, page.0 >> self.rules.shape.page_bits))
+    }
+
+    /// What a page waited for that its die has served, for which it was ready at a time.
+    fn account_of(
+        &mut self,
+        (die, ready): (u32, SimTime),
+        share: &Share,
+        plane: Option<u32>,
+        blame: &Blame,
+    ) -> PageAccount {
+        let command = &self.dies[die as usize].command;
+        let start = command.start;
+        let (bus_host, bus_gc) = (command.bus_wait_host.0, command.bus_wait_gc.0);
+        let account = self.waited_for(die, (ready, start), blame);
+        let on_die: u64 = account.collections.iter().map(|met| met.ns).sum();
+        let background = self.background_between(die, ready, start).0;
+        let for_host = (start.saturating_since(ready).0).saturating_sub(on_die + background);
+        let inside = blame.queue_host.saturating_sub(for_host);
+        let host_on_bus = inside.min(bus_host);
+        PageAccount {
+            place: account.place.map(|place| Place { plane, ..place }),
+            gc_on_bus: bus_gc,
+            gc_in_command: share.gc_ahead.0,
+            host_on_bus,
+            host_in_command: inside - host_on_bus,
+            ..account
+        }
+    }
+
+    /// A write of the cache is answered because its program has ended. It waited for its die from its admission on. What it waited for
+    /// collection before that, for its slot, is told without the collection.
+    #[cold]
+    pub(super) fn follow_awaited(
+        &mut self,
+        awaited: &Awaited,
+        program: &ProgramEnded,
+        plane: Option<u32>,
+        blame: &Blame,
+    ) {
+        let &ProgramEnded { die, ready, share, .. } = program;
+        let account = self.account_of((die, ready), &share, plane, blame);
+        let start = self.dies[die as usize].command.start;
+        let PageAccount { mut collections, before, .. } =
+            self.waited_for(die, (awaited.admitted, start), blame);
+        if awaited.collected > SimDuration::ZERO {
+            collections.push(Met { ns: awaited.collected.0, collection: None });
+        }
+        if let Some(follower) = self.probe.follower() {
+            follower.says_of_next(PageAccount { collections, before, ..account });
         }
     }
 

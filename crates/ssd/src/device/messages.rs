@@ -24,6 +24,27 @@ pub struct SubRequest {
     pub background: bool,
     /// The handle of its request, for drives that place by it; 0 if it has none. Pages that are the array's own go without it.
     pub handle: u16,
+    /// A write with FUA (force unit access): it is answered when it outlives a loss of power. Of anything else it says nothing.
+    pub fua: bool,
+}
+
+impl SubRequest {
+    /// One of a host's own data, that waits for as long as it takes, has no handle and asks for nothing else.
+    #[inline]
+    pub const fn new(token: u64, operation: Operation, offset: Bytes, length: Bytes) -> SubRequest {
+        SubRequest {
+            token,
+            operation,
+            offset,
+            length,
+            fast_fail: false,
+            deadline: None,
+            parity: ParityPages::NONE,
+            background: false,
+            handle: 0,
+            fua: false,
+        }
+    }
 }
 
 /// A sub-request of which every page is served or refused, and at least one is served.

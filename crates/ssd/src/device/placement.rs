@@ -268,7 +268,7 @@ impl<P: Probe> Device<P> {
                         self.probe.trim(Lpn(op.lpn));
                         match op.owner.get() {
                             Owner::Host(sub) => self.finish_page_at(sub, op.page, now),
-                            Owner::Cache(slot) => self.is_unmapped(slot),
+                            Owner::Cache(slot) => self.is_unmapped(slot, now),
                         }
                     }
                 }

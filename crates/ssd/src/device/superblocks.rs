@@ -374,7 +374,7 @@ impl<P: Probe> Device<P> {
                 self.is_worth_collecting(unit);
                 match op.owner.get() {
                     Owner::Host(sub) => self.finish_page_at(sub, op.page, now),
-                    Owner::Cache(slot) => self.is_unmapped(slot),
+                    Owner::Cache(slot) => self.is_unmapped(slot, now),
                 }
                 return Ok(());
             }

@@ -21,7 +21,7 @@
 //! Pages that may meet in one program wait in one list. A list gives nothing away until it has as many pages as the next program
 //! takes, and then all of them at one moment. It gives what it has, and its program is padded, only in these cases:
 //!
-//! * A flush waits for its oldest page.
+//! * A flush waits for its oldest page, or the answer of a write with FUA for that page or a later one.
 //! * The line waits for a slot, and nothing is away whose end would free one. Then the longest list gives. A cache that holds a
 //!   program for every list never comes to that.
 //! * A read needs a page of which its slot holds a part.
@@ -41,8 +41,9 @@
 //! A [pacer](pacer) may keep the first write in line although a slot is free. A [gate](gate) may keep a program here although its die is
 //! free, but nothing that has come back or that a read needs.
 //!
-//! With stored power (`power_protected`) what is in a slot is durable, and a flush has nothing to wait for. Without it a flush waits for the
-//! programs of all that came before it, and a loss of power empties all slots but those whose programs have begun. The map changes when a
+//! With stored power (`power_protected`) what is in a slot is durable: a flush has nothing to wait for, and a write with FUA is like any other.
+//! Without it a flush waits for the programs of all that came before it. A write with FUA gets its slot in its turn, and is answered when that
+//! slot's program has ended, also if later writes have gone over it. What stands before it in its list rests no more. A loss of power empties all slots but those whose programs have begun. The map changes when a
 //! program begins (with superblocks: when it is put together), so of a page that is lost it still has the last version that flash was given.
 //!
 //! This part knows slots and their order. It knows neither dies nor time: its owner asks it for the [next effect](WriteCache::next) and
@@ -50,7 +51,8 @@
 //!
 //! Source: measured drives for data centres, which below saturation answer a write of 4 KiB within a few microseconds of the median at p99, and
 //! a model fitted to them, in which the answer comes a constant time after the admission and whole programs leave the cache, or parts of
-//! them when a die is idle. Not modelled: a share of the cache kept for reads, writes that are to be on flash before they are answered (FUA): no request says that.
+//! them when a die is idle. FUA is that of the NVM command set. Not modelled: a share of the cache kept for reads; FUA that goes before other
+//! writes, or around the cache.
 
 mod gate;
 mod pacer;
@@ -106,6 +108,8 @@ pub(crate) struct Write {
     pub is_background: bool,
     /// The handle of its request.
     pub handle: u16,
+    /// It is answered when its program has ended.
+    pub is_awaited: bool,
 }
 
 /// What happens next.
@@ -170,6 +174,60 @@ pub(crate) struct Flush {
     left: u32,
 }
 
+/// A page of which the host hears when it is on flash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Awaited {
+    pub page: InLine,
+    /// When it was admitted, and how long it had waited by then for a die that collected, and for the gate.
+    pub admitted: SimTime,
+    pub collected: SimDuration,
+    pub kept: SimDuration,
+}
+
+/// Pages whose programs are awaited, in the order in which they were admitted.
+#[derive(Debug, Clone, Default)]
+struct AwaitedPages {
+    /// `None` of those that have been answered meanwhile; with the number of the next one in its slot.
+    pages: VecDeque<Option<(Awaited, u64)>>,
+    /// The number of the first.
+    first: u64,
+}
+
+/// No page that is awaited.
+const NOBODY: u64 = u64::MAX;
+
+impl AwaitedPages {
+    /// One more; its number.
+    fn push(&mut self, page: Awaited) -> u64 {
+        self.pages.push_back(Some((page, NOBODY)));
+        self.first + self.pages.len() as u64 - 1
+    }
+
+    fn of(&mut self, number: u64) -> Option<&mut Option<(Awaited, u64)>> {
+        self.pages.get_mut(usize::try_from(number.checked_sub(self.first)?).ok()?)
+    }
+
+    /// The last one in a slot from there on.
+    fn last(&mut self, mut number: u64) -> u64 {
+        while let Some(&mut Some((_, next))) = self.of(number)
+            && next != NOBODY
+        {
+            number = next;
+        }
+        number
+    }
+
+    /// One is answered; with the number of the next one in its slot.
+    fn take(&mut self, number: u64) -> Option<(Awaited, u64)> {
+        let taken = self.of(number)?.take();
+        while let Some(None) = self.pages.front() {
+            self.pages.pop_front();
+            self.first += 1;
+        }
+        taken
+    }
+}
+
 /// Where a page in the cache is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -216,6 +274,8 @@ pub(crate) struct Slot {
     lacks: u32,
     /// Of a free one: for how long its die had collected, of the time that the line then waited.
     collected: SimDuration,
+    /// The first of the writes into it that are answered when its program has ended; [`NOBODY`] of most.
+    awaited: u64,
 }
 
 /// Pages that may meet in one program and wait, oldest first: those of a die, or all where any die may take them.
@@ -232,6 +292,8 @@ struct List {
     away: u32,
     /// Pages that the next program takes.
     takes: u32,
+    /// Pages that came before the write of this number do not rest: the program of the last of them is awaited.
+    urgent: u64,
     feeds: Feeds,
     is_due: bool,
 }
@@ -247,6 +309,7 @@ impl List {
             returned: 0,
             away: 0,
             takes,
+            urgent: 0,
             feeds,
             is_due: false,
         }
@@ -302,6 +365,7 @@ pub(crate) struct WriteCache {
     /// Lists that may have a page to hand over.
     due: VecDeque<u32>,
     flushes: VecDeque<Flush>,
+    awaited: AwaitedPages,
     /// Admits writes one by one while the drive collects.
     pub pacer: Option<Pacer>,
     /// Lets so many pages through to the dies in a second.
@@ -333,6 +397,7 @@ impl WriteCache {
             lists: lists.map(List::new).collect(),
             due: VecDeque::new(),
             flushes: VecDeque::new(),
+            awaited: AwaitedPages::default(),
             pacer: None,
             gate: None,
             writes: 0,
@@ -473,19 +538,19 @@ impl WriteCache {
         if list.returned > 0 {
             return list.returned;
         }
-        let pages = list.has(self.flush_waits_for(list));
+        let pages = list.has(self.is_waited_for(list));
         if list.away + pages <= list.feeds.most { pages } else { 0 }
     }
 
-    /// Whether a flush waits for the oldest page of a list.
-    fn flush_waits_for(&self, list: &List) -> bool {
-        let waits = |flush: &Flush| list.head != NONE && self.slots[list.head as usize].number < flush.before;
-        self.flushes.back().is_some_and(waits)
+    /// Whether a flush waits for the oldest page of a list, or the host for the program of that or of a later one.
+    fn is_waited_for(&self, list: &List) -> bool {
+        let before = self.flushes.back().map_or(0, |flush| flush.before).max(list.urgent);
+        before > 0 && list.head != NONE && self.slots[list.head as usize].number < before
     }
 
     /// Whether a list gives part of a program.
     fn is_forced(&self, list: &List) -> bool {
-        list.returned > 0 || self.flush_waits_for(list)
+        list.returned > 0 || self.is_waited_for(list)
     }
 
     fn begin_program(&mut self, list: u32, pages: u32) -> Program {
@@ -560,7 +625,57 @@ impl WriteCache {
             self.counters.wait_ns += waited.as_ns();
             self.counters.waits_for_gc += u64::from(collected > SimDuration::ZERO);
         }
+        if write.is_awaited {
+            self.awaits(slot, Awaited { page, admitted: now, collected, kept });
+        }
         Effect::Admitted { page, write, slot, absorbs: waiting.is_some(), collected, kept }
+    }
+
+    /// A write into a slot is answered when its program has ended, and so nothing in its list up to there rests.
+    fn awaits(&mut self, slot: u32, page: Awaited) {
+        let number = self.awaited.push(page);
+        let held = &mut self.slots[slot as usize];
+        let list = held.write.list;
+        match held.awaited {
+            NOBODY => held.awaited = number,
+            first => {
+                let last = self.awaited.last(first);
+                if let Some(Some((_, next))) = self.awaited.of(last) {
+                    *next = number;
+                }
+            }
+        }
+        let urgent = &mut self.lists[list as usize].urgent;
+        *urgent = (*urgent).max(self.slots[slot as usize].number + 1);
+        self.count_resting(list);
+        self.look_at(list);
+    }
+
+    /// Whether somebody waits for the program of a page in a slot.
+    #[inline]
+    pub fn is_awaited(&self, slot: u32) -> bool {
+        self.slots[slot as usize].awaited != NOBODY
+    }
+
+    /// Takes the first of those who wait for the program in a slot.
+    pub fn take_awaited(&mut self, slot: u32) -> Option<Awaited> {
+        let first = &mut self.slots[slot as usize].awaited;
+        let (page, next) = self.awaited.take(*first)?;
+        *first = next;
+        Some(page)
+    }
+
+    /// Since when the host waits for a program, if it does.
+    pub fn awaits_since(&self) -> Option<SimTime> {
+        self.awaited.pages.front()?.as_ref().map(|(page, _)| page.admitted)
+    }
+
+    /// Power is lost: nobody waits for a program any more. Calls `forgets` with the sub-request of each page.
+    pub fn forget_awaited(&mut self, mut forgets: impl FnMut(u32)) {
+        self.slots.iter_mut().for_each(|slot| slot.awaited = NOBODY);
+        let AwaitedPages { pages, first } = &mut self.awaited;
+        *first += pages.len() as u64;
+        pages.drain(..).flatten().for_each(|(awaited, _)| forgets(awaited.page.sub));
     }
 
     /// A write goes over a page that waits.
@@ -588,6 +703,7 @@ impl WriteCache {
             previous: self.lists[write.list as usize].tail,
             lacks: 0,
             collected: SimDuration::ZERO,
+            awaited: NOBODY,
         };
         let (slot, collected) = match self.free.pop_front() {
             Some(slot) => {
@@ -770,6 +886,7 @@ impl WriteCache {
 
     fn release(&mut self, slot: u32, collected: SimDuration) {
         let held = &mut self.slots[slot as usize];
+        debug_assert!(held.awaited == NOBODY, "slot {slot} is free before its writes are answered");
         (held.state, held.collected) = (State::Free, collected);
         let (lpn, number) = (held.lpn, held.number);
         self.of_host -= u32::from(!held.write.is_background);
@@ -932,6 +1049,10 @@ impl WriteCache {
             assert_eq!(known.in_line as usize, in_line, "what is in line of page {lpn}");
             assert!(known.slot == NONE || self.slot(known.slot).lpn == *lpn, "page {lpn} is in its slot");
         }
+        let awaited = self.slots.iter().filter(|slot| slot.awaited != NOBODY);
+        assert!(awaited.clone().all(|slot| slot.state != State::Free), "what is awaited will be on flash");
+        let number = self.awaited.pages.iter().flatten().count();
+        assert!(awaited.count() <= number, "writes that are awaited are known");
         let is_found = |held: &Slot| {
             held.state != State::Waiting || held.holds == Holds::Nothing || self.holds(held.lpn).is_some()
         };
@@ -967,6 +1088,7 @@ mod tests {
             list: lpn % lists,
             is_background: false,
             handle: 0,
+            is_awaited: false,
         };
         InLine { sub: token as u32, page: 0, lpn, ready: SimTime(ready), turn: Turn::Write(write) }
     }

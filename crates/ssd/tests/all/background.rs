@@ -8,7 +8,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AuditProbe, any};
 use harmonia_ssd::{Device, Ftl, SubRequest};
-use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, Operation, SimDuration, SimTime};
 
 fn background(token: u32, operation: Operation, page: u64) -> SubRequest {
     SubRequest { background: true, ..sub(token, operation, page, 1) }
@@ -191,17 +191,10 @@ fn outcome(seed: u64, marked: bool, directives: &[Directive]) -> Vec<(u64, u64, 
         }
         let length = size * (1 + rng.below(3).min(pages - 1));
         let kinds = [Operation::Read, Operation::Write, Operation::Write, Operation::Trim];
-        let request = SubRequest {
-            token,
-            operation: pick(&mut rng, &kinds),
-            offset: rng.below(pages - length / size + 1) * size,
-            length,
-            fast_fail: rng.chance(0.2),
-            deadline: None,
-            parity: ParityPages::NONE,
-            background: rng.chance(0.5) && marked,
-            handle: 0,
-        };
+        let (operation, page) = (pick(&mut rng, &kinds), rng.below(pages - length / size + 1));
+        let plain = SubRequest::new(token, operation, page * size, length);
+        let request =
+            SubRequest { fast_fail: rng.chance(0.2), background: rng.chance(0.5) && marked, ..plain };
         issued.push(now);
         device.submit(now, request).unwrap();
         device.audit();

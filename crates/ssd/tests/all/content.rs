@@ -18,7 +18,7 @@ use harmonia_ssd::gc::schedule;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{Destination, Device, Ftl, LastProgram, SubRequest};
-use harmonia_types::{IoCause, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime};
+use harmonia_types::{IoCause, Lpn, Operation, PlaneWork, SimDuration, SimTime};
 
 /// Which page of which write.
 type Tag = (u32, u32);
@@ -229,17 +229,7 @@ fn random_sub(rng: &mut Rng, token: u32, bytes: u64, page_size: u64) -> SubReque
     let places = (bytes - length) / unit + 1;
     let near = if rng.chance(0.5) { places.min(8) } else { places };
     let offset = rng.below(near) * unit;
-    SubRequest {
-        token: token.into(),
-        operation,
-        offset,
-        length,
-        fast_fail: false,
-        deadline: None,
-        parity: ParityPages::NONE,
-        background: false,
-        handle: 0,
-    }
+    SubRequest::new(token.into(), operation, offset, length)
 }
 
 /// How pages of the devices lie in programs and blocks.
@@ -341,17 +331,7 @@ fn check(seed: u64, pages: Pages) -> [u64; 8] {
         device.audit();
     }
     // At last, everything.
-    let all = SubRequest {
-        token: operations.into(),
-        operation: Operation::Read,
-        offset: 0,
-        length: bytes,
-        fast_fail: false,
-        deadline: None,
-        parity: ParityPages::NONE,
-        background: false,
-        handle: 0,
-    };
+    let all = SubRequest::new(operations.into(), Operation::Read, 0, bytes);
     device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     oracle.arrive(&all, page_size, now);
     device.submit(now, all).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));

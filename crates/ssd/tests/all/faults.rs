@@ -6,7 +6,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AuditProbe, any};
 use harmonia_ssd::{Device, DeviceCounters, Ftl, SsdConfig, SubRequest};
-use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, Operation, SimDuration, SimTime};
 
 impl Bench {
     fn slow(&mut self, at: u64, factor: f64) -> &mut Self {
@@ -224,20 +224,10 @@ fn whenever_a_random_device_slows_down_or_fails_the_parts_sum_and_nothing_comes_
                 device
                     .direct(now, pick(&mut rng, &[force[0], force[1], Directive::Open, Directive::Release]));
             }
-            let request = SubRequest {
-                token,
-                operation: pick(
-                    &mut rng,
-                    &[Operation::Read, Operation::Write, Operation::Write, Operation::Trim],
-                ),
-                offset: rng.below(pages) * size,
-                length: size,
-                fast_fail: false,
-                deadline: None,
-                parity: ParityPages::NONE,
-                background: rng.chance(0.3),
-                handle: 0,
-            };
+            let operations = [Operation::Read, Operation::Write, Operation::Write, Operation::Trim];
+            let (operation, page) = (pick(&mut rng, &operations), rng.below(pages));
+            let plain = SubRequest::new(token, operation, page * size, size);
+            let request = SubRequest { background: rng.chance(0.3), ..plain };
             issued.push(now);
             open += 1;
             device.submit(now, request).unwrap();

@@ -17,9 +17,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{Device, Ftl, SsdConfig, SubCompletion, SubRequest};
-use harmonia_types::{
-    DeviceCounters, IoCause, Levels, Lpn, Operation, ParityPages, PlaneWork, SimDuration, SimTime,
-};
+use harmonia_types::{DeviceCounters, IoCause, Levels, Lpn, Operation, PlaneWork, SimDuration, SimTime};
 
 const SEEDS: u64 = 700;
 /// From this seed on devices have what came later.
@@ -125,15 +123,9 @@ fn random_sub(rng: &mut Rng, token: u64, bytes: u64, page_size: u64) -> SubReque
     let length = (1 + rng.below(most / unit)) * unit;
     let offset = rng.below((bytes - length) / unit + 1) * unit;
     SubRequest {
-        token,
-        operation,
-        offset,
-        length,
         fast_fail: rng.chance(0.1),
-        deadline: None,
-        parity: ParityPages::NONE,
         background: rng.chance(0.1),
-        handle: 0,
+        ..SubRequest::new(token, operation, offset, length)
     }
 }
 

@@ -8,7 +8,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Device, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
-use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, Operation, SimDuration, SimTime};
 
 /// One write runs, one waits: the first is stored, the second is not, and neither is answered.
 #[test]
@@ -82,6 +82,29 @@ fn what_a_flush_has_answered_for_is_there_and_nothing_else_need_be() {
     bench.write(0, 1, 0, 1).submit(200, flush).known_by(200, 3, 200, Blame::default());
 }
 
+/// Page 0 is programmed with FUA from 70 to 5,370, then page 1. What was answered is there; nobody hears of a program that power cut short.
+#[test]
+fn what_was_written_with_fua_and_answered_is_there() {
+    let through = |token, page| SubRequest { fua: true, ..sub(token, Operation::Write, page, 1) };
+    for (at, answered, there, lost) in [
+        (5_369, [false, false], [true, false, false], 1),
+        (5_370, [true, false], [true, true, false], 0),
+        (10_670, [true, true], [true, true, false], 0),
+    ] {
+        let mut bench = Bench::empty(&cached(4, false));
+        bench.submit(0, through(1, 0)).submit(0, through(2, 1)).advance(at);
+        bench.device.lose_power(SimTime(at));
+        bench.device.audit();
+        bench.collected();
+        assert!(bench.device.is_quiet());
+        assert_eq!([1, 2].map(|token| bench.find(token).is_some()), answered, "at {at}");
+        let holds = [0, 1, 2].map(|lpn| bench.device.ftl().lookup(0, lpn).is_some());
+        assert_eq!((holds, bench.device.counters().write_cache.lost_pages), (there, lost), "at {at}");
+        // A slot that was awaited is like any other.
+        bench.submit(20_000, through(3, 2)).known_at(25_370, 3, 25_370, write_blame());
+    }
+}
+
 /// Flash has page 0. A later version of it, or the news that it is not used any more, waits behind the program of page 1 when power is lost.
 #[test]
 fn a_page_that_is_lost_is_what_it_was_before_and_so_is_one_that_was_trimmed() {
@@ -128,6 +151,7 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
         let (pages, size) = (u64::from(ftl.shape().logical_pages), u64::from(config.mapping_unit()));
         let mut device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
         let (mut now, mut open) = (SimTime::ZERO, BTreeMap::new());
+        let mut draws = Rng::stream(seed, "power/fua");
         let answered = |device: &mut Device<AnyProbe>, open: &mut BTreeMap<u64, SimTime>| {
             for done in device.completions().drain(..) {
                 let issued = open.remove(&done.token).expect("answered once, and not forgotten");
@@ -151,17 +175,10 @@ fn whenever_a_random_device_loses_power_what_is_submitted_afterwards_is_answered
             }
             let operations = [Operation::Read, Operation::Write, Operation::Write, Operation::Trim];
             let length = 1 + rng.below(pages.min(3));
-            let request = SubRequest {
-                token,
-                operation: pick(&mut rng, &operations),
-                offset: rng.below(pages - length + 1) * size,
-                length: length * size,
-                fast_fail: false,
-                deadline: None,
-                parity: ParityPages::NONE,
-                background: rng.chance(0.3),
-                handle: 0,
-            };
+            let (operation, page) = (pick(&mut rng, &operations), rng.below(pages - length + 1));
+            let plain = SubRequest::new(token, operation, page * size, length * size);
+            let fua = draws.chance(0.2);
+            let request = SubRequest { background: rng.chance(0.3), fua, ..plain };
             open.insert(token, now);
             device.submit(now, request).unwrap();
             device.audit();

@@ -19,8 +19,7 @@ use harmonia_ssd::{
     Allocation, Amount, Device, Drain, Ftl, LastProgram, Pacing, SsdConfig, SubRequest, WriteCacheConfig,
 };
 use harmonia_types::{
-    Blame, DeviceCounters, IoCause, Lpn, Operation, ParityPages, Ppn, SimDuration, SimTime,
-    WriteCacheCounters,
+    Blame, DeviceCounters, IoCause, Lpn, Operation, Ppn, SimDuration, SimTime, WriteCacheCounters,
 };
 
 const ACK: u64 = 10;
@@ -251,6 +250,95 @@ fn a_flush_waits_for_a_page_that_is_overwritten_meanwhile() {
     let second = LINK + 2 * PROGRAM;
     bench.known_at(second, 3, second, Blame { cache_wait: second - 1_000, ..Blame::default() });
     assert_eq!(counted(&bench).absorbed_pages, 1);
+}
+
+/// A write with FUA.
+fn through(token: u32, page: u64, pages: u64) -> SubRequest {
+    SubRequest { fua: true, ..sub(token, Operation::Write, page, pages) }
+}
+
+#[test]
+fn fua_changes_nothing_where_power_is_stored_or_nothing_is_cached() {
+    let mut bench = Bench::empty(&cached(one_die(), 4));
+    bench.submit(0, through(1, 0, 1)).known_at(LINK, 1, LINK + ACK, answered());
+    let mut bench = Bench::empty(&one_die());
+    bench.submit(0, through(1, 0, 1)).known_at(LINK + PROGRAM, 1, LINK + PROGRAM, write_blame());
+}
+
+/// The first is answered with its own program and does not wait for one that came before on another die. The second waits for the die.
+#[test]
+fn a_write_with_fua_is_answered_when_its_own_program_has_ended() {
+    let mut bench = Bench::empty(&without_power(cached(two_dies(), 4)));
+    bench.write(0, 1, 0, 1).submit(0, through(2, 1, 1)).submit(0, through(3, 2, 1));
+    bench.known_by(LINK, 1, LINK + ACK, answered());
+    let second = 2 * LINK + PROGRAM;
+    bench.known_at(second, 2, second, Blame { link: 2 * LINK, ..write_blame() });
+    let (handed_over, third) = (LINK + PROGRAM, LINK + 2 * PROGRAM);
+    let blame = Blame { link: 3 * LINK, cache_wait: handed_over - 3 * LINK, ..write_blame() };
+    bench.known_at(third, 3, third, blame);
+    assert!(bench.device.is_quiet());
+}
+
+/// A write that goes over one with FUA does not answer it early, and one with FUA that goes over another is answered when the slot is on flash.
+#[test]
+fn writes_with_fua_that_are_absorbed_are_answered_when_what_went_over_them_is_on_flash() {
+    let mut bench = Bench::empty(&without_power(cached(one_die(), 4)));
+    bench.write(0, 1, 0, 1).submit(0, through(2, 1, 1)).write(1_000, 3, 1, 1).submit(2_000, through(4, 1, 1));
+    bench.known_by(1_070, 3, 1_080, answered());
+    let (handed_over, end) = (LINK + PROGRAM, LINK + 2 * PROGRAM);
+    let blame = |ready: u64, link| Blame { link, cache_wait: handed_over - ready, ..write_blame() };
+    bench.known_at(end, 2, end, blame(2 * LINK, 2 * LINK));
+    bench.known_by(end, 4, end, blame(2_070, LINK));
+    assert_eq!((programs(&bench), counted(&bench).absorbed_pages), (2, 2));
+}
+
+#[test]
+fn a_write_of_several_pages_with_fua_is_answered_with_the_last_of_their_programs() {
+    let mut bench = Bench::empty(&without_power(cached(one_die(), 4)));
+    let end = LINK + 3 * PROGRAM;
+    let blame = Blame { link: 3 * LINK, cache_wait: end - PROGRAM - 3 * LINK, ..write_blame() };
+    bench.submit(0, through(1, 0, 3)).known_at(end, 1, end, blame);
+}
+
+/// The trim drops page 1, and the die unmaps it behind the program of page 0.
+#[test]
+fn a_write_with_fua_that_a_trim_drops_is_answered_when_its_page_is_unmapped() {
+    let mut bench = Bench::empty(&without_power(cached(one_die(), 4)));
+    bench.write(0, 1, 0, 1).submit(0, through(2, 1, 1)).submit(1_000, sub(3, Operation::Trim, 1, 1));
+    let end = LINK + PROGRAM;
+    let blame =
+        Blame { link: 2 * LINK, cache_wait: 1_000 - 2 * LINK, queue_host: end - 1_000, ..Blame::default() };
+    bench.known_at(end, 2, end, blame);
+    assert_eq!(programs(&bench), 1);
+}
+
+/// The die collects first. One write waits there, one in the cache, and one for a slot.
+#[test]
+fn what_a_write_with_fua_waits_for_collection_is_told_wherever_it_waits() {
+    let mut bench = Bench::aged(&without_power(cached(one_die(), 2)), &[0]);
+    (0..3).for_each(|page| _ = bench.submit(0, through(page, page.into(), 1)));
+    let intervals = bench.collected();
+    let [(LINK, until)] = intervals[..] else { panic!("{intervals:?}") };
+    for (page, ready) in [(0, LINK), (1, 2 * LINK), (2, 3 * LINK)] {
+        let end = until + (u64::from(page) + 1) * PROGRAM;
+        let cache_wait = u64::from(page) * PROGRAM;
+        let blame = Blame { link: ready, queue_gc: until - ready, cache_wait, ..write_blame() };
+        assert!(bench.known_by(end, page, end, blame).met_gc, "page {page}");
+    }
+}
+
+/// A program carries four units. One that is awaited takes along what rests before it, and the rest is padding.
+#[test]
+fn what_is_written_with_fua_does_not_rest() {
+    let mut bench = Bench::empty(&without_power(cached(four(), 8)));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(1_000, through(3, 2, 1));
+    let end = 1_000 + 3 * 75 + 5_000;
+    let blame = Blame { service: 5_000, transfer: 75, queue_host: 2 * 75, ..Blame::default() };
+    bench.known_at(end, 3, end, blame);
+    assert_eq!(written(&bench), (4, PAGE));
+    // What comes behind it rests, unless it goes over what is awaited.
+    bench.write(end, 4, 3, 1).advance(end + 100_000);
+    assert_eq!((written(&bench), bench.device.is_quiet()), ((4, PAGE), true));
 }
 
 /// A die that collects holds the only slot. The write that waits for it has that part of its wait in `queue_gc`, and only such a write met
@@ -940,7 +1028,9 @@ fn random_cached(seed: u64, rng: &mut Rng, (packs, superblocks): (bool, bool)) -
 /// operation is answered once with blame that sums.
 fn check(seed: u64, (packs, superblocks): (bool, bool), seen: &mut Seen) {
     let mut rng = Rng::stream(seed, "write cache");
-    let (config, program) = random_cached(seed, &mut rng, (packs, superblocks));
+    let (mut config, program) = random_cached(seed, &mut rng, (packs, superblocks));
+    let mut fua = Rng::stream(seed, "write cache/fua");
+    config.write_cache.power_protected = fua.chance(0.5);
     seen.chosen += u64::from(superblocks && config.ftl.allocation == Allocation::Dynamic);
     seen.drained_in_part += u64::from(config.write_cache.drain == Drain::Partial);
     let explain = || format!("seed {seed}: {config:#?}");
@@ -993,15 +1083,11 @@ fn check(seed: u64, (packs, superblocks): (bool, bool), seen: &mut Seen) {
             }
         }
         let request = SubRequest {
-            token: token_of(token, offset, length),
-            operation,
-            offset,
-            length,
             fast_fail: operation == Operation::Read && token < 300 && rng.chance(0.3),
-            deadline: None,
-            parity: ParityPages::NONE,
             background: rng.chance(0.1),
             handle: if superblocks { token as u16 % 3 } else { 0 },
+            fua: fua.chance(0.2),
+            ..SubRequest::new(token_of(token, offset, length), operation, offset, length)
         };
         open.insert(token, now);
         device.submit(now, request).unwrap_or_else(|why| panic!("{}: {why}", explain()));
@@ -1112,6 +1198,8 @@ type Versions = Vec<(u32, Page)>;
 struct Lost {
     losses: u64,
     pages: u64,
+    /// Writes with FUA that were answered.
+    fua: u64,
     /// Of the pages that were looked at after losses, those that were older than the last version.
     older: u64,
     looked_at: u64,
@@ -1119,7 +1207,7 @@ struct Lost {
 }
 
 /// Random devices whose cache loses what it holds: after each loss every page is, as a whole, one of its versions, and none from before a
-/// flush that was answered.
+/// flush or a write with FUA that was answered.
 fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
     let mut rng = Rng::stream(seed, "write cache");
     let (mut config, _) = random_cached(seed, &mut rng, (packs, seed % 4 == 3));
@@ -1133,6 +1221,7 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
     let mut open: BTreeMap<u32, Operation> = BTreeMap::new();
     // By token of a flush: the version of each page that was answered when it came.
     let mut flushes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let (mut draws, mut through) = (Rng::stream(seed, "write cache/fua"), BTreeSet::new());
     let mut now = SimTime::ZERO;
     for token in 0..300u32 {
         now += SimDuration(pick(&mut rng, &[0, 1, 40, 400, 4_000]) * rng.below(4));
@@ -1140,6 +1229,13 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
         for done in device.completions().drain(..) {
             let number = told_by(done.token).0;
             open.remove(&number).expect("answered once");
+            if through.remove(&number) {
+                seen.fua += 1;
+                for versions in &mut versions {
+                    let first = versions.iter().position(|version| version.0 == number).unwrap_or(0);
+                    versions.drain(..first);
+                }
+            }
             for (versions, answered) in versions.iter_mut().zip(flushes.remove(&number).unwrap_or_default()) {
                 let first = versions.iter().position(|version| version.0 == answered).unwrap_or(0);
                 versions.drain(..first);
@@ -1153,6 +1249,7 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
             seen.losses += 1;
             open.clear();
             flushes.clear();
+            through.clear();
             let tagged: &Tagged = probe_as(device.probe());
             for (lpn, versions) in (0..).zip(&mut versions) {
                 let found = tagged.on_flash(device.ftl(), lpn);
@@ -1194,16 +1291,13 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
             versions.push((token, page));
         }
         let request = SubRequest {
-            token: token_of(token, offset, length),
-            operation,
-            offset,
-            length,
-            fast_fail: false,
-            deadline: None,
-            parity: ParityPages::NONE,
             background: rng.chance(0.1),
-            handle: 0,
+            fua: draws.chance(0.2),
+            ..SubRequest::new(token_of(token, offset, length), operation, offset, length)
         };
+        if request.fua && operation == Operation::Write {
+            through.insert(token);
+        }
         open.insert(token, operation);
         device.submit(now, request).unwrap_or_else(|why| panic!("{}: {why}", explain()));
         device.audit();
@@ -1228,12 +1322,14 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
 }
 
 #[test]
-fn after_a_loss_of_power_every_page_is_one_that_was_written_there_since_the_last_flush() {
+fn after_a_loss_of_power_every_page_is_one_that_was_written_there_since_the_last_flush_or_fua() {
     for packs in [false, true] {
         let mut seen = Lost::default();
         (0..if packs { 140 } else { 70 }).for_each(|seed| check_losses(seed, packs, &mut seen));
-        let Lost { losses, pages, older, looked_at, flushes } = seen;
-        let case = format!("{losses} losses, {pages} pages, {older} of {looked_at} older, {flushes} flushes");
-        assert!(losses > 700 && pages > 500 && older > 500 && flushes > 1_000, "{case}");
+        let Lost { losses, pages, older, looked_at, flushes, fua } = seen;
+        let case = format!(
+            "{losses} losses, {pages} pages, {older} of {looked_at} older, {flushes} flushes, {fua} FUA"
+        );
+        assert!(losses > 700 && pages > 500 && older > 500 && flushes > 1_000 && fua > 1_000, "{case}");
     }
 }

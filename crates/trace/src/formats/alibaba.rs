@@ -79,7 +79,7 @@ impl Alibaba {
             return Err(LENGTH.empty());
         }
         let (offset, length) = extent(offset, self.setting.address, length, self.setting.size)?;
-        Ok(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(device)? })
+        Ok(Row { volume: self.volumes.numbered(device)?, ..Row::new(time_ns, operation, offset, length) })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{TraceOptions, TraceRecord, UnitOptions};
 const HEADER_LINE: &str = "device_id,opcode,offset,length,timestamp";
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn parse(line: &[u8]) -> Result<Row, String> {
@@ -111,11 +111,13 @@ fn oracle(line: &str) -> Option<Row> {
         _ => return None,
     };
     let row = Row {
-        time_ns: u64::try_from(u128::from(number(time)?) * 1000).ok()?,
-        operation,
-        offset: number(offset)?,
-        length: number(length)?,
         volume: number(device).map(|_| 0)?,
+        ..Row::new(
+            u64::try_from(u128::from(number(time)?) * 1000).ok()?,
+            operation,
+            number(offset)?,
+            number(length)?,
+        )
     };
     let ends = u128::from(row.offset) + u128::from(row.length) < 1 << 64;
     (ends && (1..=1 << 30).contains(&row.length)).then_some(row)

@@ -116,7 +116,7 @@ impl Baleen {
             ));
         }
         let (offset, length) = extent(self.blocks.address(block, offset), 1, length, 1)?;
-        Ok(Row { time_ns, operation, offset, length, volume: 0 })
+        Ok(Row::new(time_ns, operation, offset, length))
     }
 }
 

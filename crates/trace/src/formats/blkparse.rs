@@ -188,7 +188,7 @@ impl Blkparse {
             Asked::Request(operation, offset, length) => {
                 log.events.add(action, length);
                 let volume = self.volume(device, numbers)?;
-                Parsed::Row(Row { time_ns, operation, offset, length, volume })
+                Parsed::Row(Row { volume, fua: rwbs.fua, ..Row::new(time_ns, operation, offset, length) })
             }
         })
     }

@@ -92,7 +92,11 @@ impl BlkparseFormat {
             _ => ONLY_VOLUME.to_owned(),
         };
         log.events.add(action, length);
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.named(&volume)? }))
+        Ok(Parsed::Row(Row {
+            volume: self.volumes.named(&volume)?,
+            fua: rwbs.fua,
+            ..Row::new(time_ns, operation, offset, length)
+        }))
     }
 
     /// The fields of a line, by blkparse's letters.
@@ -180,11 +184,8 @@ mod tests {
     #[test]
     fn lines_are_read_by_the_string_they_were_printed_by() {
         let record = |time_ns, operation, offset, length, volume| TraceRecord {
-            time_ns,
-            operation,
-            offset,
-            length,
             volume,
+            ..TraceRecord::new(time_ns, operation, offset, length)
         };
         let expected = [record(0, Write, 4096, 8192, 0), record(1_000_000_100, Read, 0, 512, 1)];
         let names = vec!["8,0".to_owned(), "8,16".to_owned()];

@@ -46,7 +46,7 @@ Skips: 0 forward (0 -   0.0%)
 ";
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn of_action(action: Action) -> TraceOptions {
@@ -61,7 +61,7 @@ fn reads_what_was_issued_in_the_order_of_time() {
         record(400, Read, 6000 * 512, 4096, 1),
         record(2400, Trim, 1 << 20, 8_388_600 * 512, 2),
         record(3400, Flush, 0, 0, 1),
-        record(4400, Write, 4096, 512, 1),
+        TraceRecord { fua: true, ..record(4400, Write, 4096, 512, 1) },
         record(7400, Read, 4096 * 512, 256 * 512, 1),
     ];
     // Volumes are numbered in the order of time too.

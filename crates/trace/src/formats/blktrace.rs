@@ -86,6 +86,7 @@ mod category {
     pub(super) const PASSTHROUGH: u64 = 1 << 9;
     pub(super) const NOTE: u64 = 1 << 10;
     pub(super) const DISCARD: u64 = 1 << 13;
+    pub(super) const FUA: u64 = 1 << 15;
     /// To set the zone of, or all zones, back. From here on in version 8 only.
     pub(super) const RESET: u64 = 1 << 17 | 1 << 18;
     /// To finish, open or close a zone.
@@ -226,7 +227,8 @@ impl Record {
         } else {
             Does::Nothing
         };
-        Rwbs { flush: self.is(category::FLUSH), does }
+        let fua = does == Does::This(Operation::Write) && self.is(category::FUA);
+        Rwbs { flush: self.is(category::FLUSH), does, fua }
     }
 
     /// First sector and bytes, if it has any.
@@ -406,7 +408,8 @@ impl RowReader for Blktrace {
                     continue;
                 }
             };
-            let asked = record.rwbs().asks(record.place());
+            let rwbs = record.rwbs();
+            let asked = rwbs.asks(record.place());
             if let Some(reason) = self.choice.passes_over(action) {
                 count_unread(&mut log.events, action, asked);
                 log.skip(reason);
@@ -417,7 +420,11 @@ impl RowReader for Blktrace {
                 Asked::Request(operation, offset, length) => {
                     log.events.add(action, length);
                     let volume = self.volume(record.device).map_err(Problem::Row)?;
-                    return Ok(Some(Row { time_ns: record.time_ns, operation, offset, length, volume }));
+                    return Ok(Some(Row {
+                        volume,
+                        fua: rwbs.fua,
+                        ..Row::new(record.time_ns, operation, offset, length)
+                    }));
                 }
             }
         }

@@ -113,7 +113,7 @@ fn file(order: Order, samples: &[Sample]) -> Vec<u8> {
 }
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn whole() -> Vec<Sample> {
@@ -149,7 +149,7 @@ fn whole() -> Vec<Sample> {
 fn reads_what_was_issued_in_either_byte_order() {
     let expected = [
         record(0, Read, 6000 * 512, 4096, 0),
-        record(20, Write, 512, 512, 0),
+        TraceRecord { fua: true, ..record(20, Write, 512, 512, 0) },
         record(30, Flush, 0, 0, 0),
         record(40, Trim, 4096, 1 << 31, 1),
         record(50, Write, 2048, 1024, 0),

@@ -25,7 +25,7 @@ use super::TraceFormat;
 /// The rule, for the pages of both formats.
 pub(super) const ACTION_RULE: &str = "One event of a request is read (`action`). If none is named, it is the first of D (issued), Q (queued), I (inserted) and C (completed) that is nearly complete: it has at least 90% of the bytes of any of the four. The first million requests of each file decide. All others are skipped and counted. The description of a trace and the report of a run say which was read and what each of the four holds.";
 /// How operations are told apart, for the pages of both formats.
-pub(super) const OPERATION_RULE: &str = "A discard (D) is a trim, and so is a write of zeroes (WZ), which carries no data. A zone append (ZA) is a write. Resetting a zone (ZR, ZRA) is a trim if its sectors are recorded; finishing, opening and closing one is skipped and counted. What has no sectors is a flush if it is marked so (F before the operation), else it is skipped and counted, as are passthrough commands. FUA, sync, readahead and metadata change nothing; a write that flushes first is a write.";
+pub(super) const OPERATION_RULE: &str = "A discard (D) is a trim, and so is a write of zeroes (WZ), which carries no data. A zone append (ZA) is a write. Resetting a zone (ZR, ZRA) is a trim if its sectors are recorded; finishing, opening and closing one is skipped and counted. What has no sectors is a flush if it is marked so (F before the operation), else it is skipped and counted, as are passthrough commands. A write with FUA (F behind the operation, or a barrier) is one with FUA; sync, readahead and metadata change nothing, and a write that flushes first is a write.";
 
 /// So many requests of a file are counted to choose the event to read; all of most recordings.
 const LOOK_REQUESTS: u64 = 1 << 20;
@@ -184,6 +184,8 @@ pub(super) struct Rwbs {
     /// Marked as a flush, or as asking for one before it.
     pub(super) flush: bool,
     pub(super) does: Does,
+    /// A write with FUA.
+    pub(super) fua: bool,
 }
 
 /// What a request does beside flushing.
@@ -215,7 +217,8 @@ pub(super) enum Asked {
 }
 
 impl Rwbs {
-    /// Reads letters: F if flushing first, then the operation, then flags. A barrier (B, before Linux 2.6.37) flushes.
+    /// Reads letters: F if flushing first, then the operation, then flags. A barrier (B, before Linux 2.6.37) flushes, and a write that
+    /// is one is on stable storage when it completes, as with FUA.
     #[inline]
     pub(super) fn read(letters: &[u8]) -> Option<Self> {
         let (flush, rest) = match letters {
@@ -235,7 +238,9 @@ impl Rwbs {
             _ => return None,
         };
         let known = |flag: &u8| matches!(flag, b'F' | b'A' | b'S' | b'M' | b'B' | b'E' | b'U');
-        flags.iter().all(known).then(|| Rwbs { flush: flush || flags.contains(&b'B'), does })
+        let is_barrier = flags.contains(&b'B');
+        let fua = does == Does::This(Operation::Write) && (is_barrier || flags.contains(&b'F'));
+        flags.iter().all(known).then_some(Rwbs { flush: flush || is_barrier, does, fua })
     }
 
     /// What is asked for, of a first sector and bytes if the event has them.
@@ -293,6 +298,7 @@ mod tests {
         let table: &[(&str, bool, Does)] = &[
             ("R", false, Does::This(Read)),
             ("RAM", false, Does::This(Read)),
+            ("RF", false, Does::This(Read)),
             ("WFS", false, Does::This(Write)),
             ("WSU", false, Does::This(Write)),
             ("FWFSM", true, Does::This(Write)),
@@ -315,7 +321,8 @@ mod tests {
             ("FF", true, Does::Nothing),
         ];
         for &(letters, flush, does) in table {
-            assert_eq!(Rwbs::read(letters.as_bytes()), Some(Rwbs { flush, does }), "{letters}");
+            let fua = matches!(letters, "WFS" | "FWFSM" | "WB");
+            assert_eq!(Rwbs::read(letters.as_bytes()), Some(Rwbs { flush, does, fua }), "{letters}");
         }
         for letters in ["", "S", "RW", "FFW", "FX", "w", "FS", "Z", "ZX", "ZAZ"] {
             assert_eq!(Rwbs::read(letters.as_bytes()), None, "{letters}");

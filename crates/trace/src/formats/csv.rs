@@ -36,13 +36,13 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
 0.000000,R,4096,8192,java,0.000215
 0.000180;W;12288;4096;java;0.000071                 or separated by semicolons, tabs, or blanks",
     rules: &[
-        "The names, one for each field of a line: time, op, offset, size, volume, response, and - for a field to pass over. op, offset and size are needed; the others may be missing. The format need not be named where columns are.",
+        "The names, one for each field of a line: time, op, offset, size, volume, fua, response, and - for a field to pass over. op, offset and size are needed; the others may be missing. The format need not be named where columns are.",
         "Names separated by commas leave it to the first line what separates fields: of comma, semicolon, tab and blanks the first that gives as many fields as there are names. Names separated by `;`, a tab or blanks state that it is this.",
         "Times are in s, addresses and sizes in bytes, unless a unit is chosen. A time may have decimals; digits behind the nanosecond are dropped. Whole numbers may be hexadecimal, as 0x1f. Without a column of times all requests arrive at time 0.",
         "A time may be a date with a time of day, as in 2007-02-22T17:00:03.061629Z or 2007-02-23 02:00:03+09:00. Without an offset it is UTC. The unit of times does not concern it.",
         "op, in any case: R, Rd, Read or 0; W, Wr, Write or 1; T, Trim, D, Discard or Unmap; F, Flush or Sync. `read_is` = 1 exchanges 0 and 1. Letters of rwbs (RA, WS, WSM, FWFS, ZA and so on) mean what they mean in [blkparse](#blkparse). A flush may leave offset and size empty.",
         "Other codes for operations are named: `ops`, as in `--ops r=1,2,5/w=3,4,6`, with t for trims and f for flushes. No other code is an operation then. `ops` and `read_is` exclude each other.",
-        "A request has at most 1 GiB, a trim any length, and may be empty. A volume is what its column says, in all files the same; without one there is the volume `disk`. A response is checked, if it is there, and dropped.",
+        "A request has at most 1 GiB, a trim any length, and may be empty. A volume is what its column says, in all files the same; without one there is the volume `disk`. A write is with FUA if its `fua` is 1, yes or true, or its op has an F behind the W. A response is checked, if it is there, and dropped.",
         "The first line is a header if neither time nor offset nor size is a number in it; lines before it that begin with `#` are passed over. Fields may stand in double quotes; what separates fields is not allowed inside them.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: Some(0) },
@@ -71,6 +71,7 @@ const OPERATION: Column = Column {
 const OFFSET: Column = Column { place: 0, name: "offset", holds: BYTES };
 const SIZE: Column = Column { place: 0, name: "size", holds: BYTES };
 const VOLUME: Column = Column { place: 0, name: "volume", holds: "a name" };
+const FUA: Column = Column { place: 0, name: "fua", holds: "0, 1, no, yes, false, true, or nothing" };
 const RESPONSE: Column = Column { place: 0, name: "response", holds: "a number, or nothing" };
 const PASSED_OVER: Column = Column { place: 0, name: "-", holds: "anything" };
 
@@ -84,6 +85,7 @@ fn column(role: Role) -> &'static Column {
         Role::Offset => &OFFSET,
         Role::Size => &SIZE,
         Role::Volume => &VOLUME,
+        Role::Fua => &FUA,
         Role::Response => &RESPONSE,
         Role::Nothing => &PASSED_OVER,
     }
@@ -106,6 +108,7 @@ struct Found<'a> {
     offset: Field<'a>,
     size: Field<'a>,
     volume: Option<Field<'a>>,
+    fua: Option<Field<'a>>,
     response: Option<Field<'a>>,
 }
 
@@ -176,6 +179,7 @@ impl Csv {
                 Role::Offset => found.offset = field,
                 Role::Size => found.size = field,
                 Role::Volume => found.volume = Some(field),
+                Role::Fua => found.fua = Some(field),
                 Role::Response => found.response = Some(field),
                 Role::Nothing => {}
             }
@@ -186,9 +190,9 @@ impl Csv {
         }
     }
 
-    /// What a word of the column of operations means; a reason if it asks for nothing.
+    /// What a word of the column of operations means, and whether that is with FUA; a reason if it asks for nothing.
     #[inline]
-    fn operation(&self, (index, word): Field<'_>) -> Result<Result<Operation, &'static str>, String> {
+    fn operation(&self, (index, word): Field<'_>) -> Result<Result<(Operation, bool), &'static str>, String> {
         if let Some(codes) = &self.setting.ops {
             let named = || {
                 let column = placed(Role::Operation, index);
@@ -198,21 +202,21 @@ impl Csv {
                     column.place
                 )
             };
-            return codes.meaning(word).map(Ok).ok_or_else(named);
+            return codes.meaning(word).map(|operation| Ok((operation, false))).ok_or_else(named);
         }
         match operation(word, self.setting.read_is) {
-            Some(operation) => Ok(Ok(operation)),
+            Some(operation) => Ok(Ok((operation, false))),
             None => of_rwbs(word).ok_or_else(|| placed(Role::Operation, index).misread(word)),
         }
     }
 
     #[inline]
     fn row(&mut self, line: &[u8]) -> Result<Parsed, String> {
-        let Found { time, operation: op, offset, size, volume, response } = self.fields(line)?;
+        let Found { time, operation: op, offset, size, volume, fua, response } = self.fields(line)?;
         let Setting { time_ns: unit, address, size: size_unit, .. } = self.setting;
         let time_ns = time.map_or(Ok(0), |field| nanoseconds(field, unit))?;
-        let operation = match self.operation(op)? {
-            Ok(operation) => operation,
+        let (operation, with_fua) = match self.operation(op)? {
+            Ok(meant) => meant,
             Err(reason) => return Ok(Parsed::Skip(reason)),
         };
         let (start, length) = match operation {
@@ -222,12 +226,16 @@ impl Csv {
         if let Some((index, field)) = response.filter(|(_, field)| !field.is_empty()) {
             decimal(field, 1).ok_or_else(|| placed(Role::Response, index).misread(field))?;
         }
+        let marked = fua.map_or(Ok(false), |(index, field)| {
+            flag(field).ok_or_else(|| placed(Role::Fua, index).misread(field))
+        })?;
+        let fua = operation == Operation::Write && (with_fua || marked);
         let volume = volume.map_or(Ok(0), |field| self.volume(field))?;
         let (offset, length) = match operation {
             Operation::Flush => (0, 0),
             _ => extent_of(operation, (start, address), (length, size_unit))?,
         };
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume }))
+        Ok(Parsed::Row(Row { volume, fua, ..Row::new(time_ns, operation, offset, length) }))
     }
 
     #[inline]
@@ -278,6 +286,16 @@ fn number((index, field): Field<'_>, role: Role) -> Result<u64, String> {
     number_or_hex(field).ok_or_else(|| placed(role, index).misread(field))
 }
 
+/// What a word for yes or no means; nothing is no.
+#[inline]
+fn flag(word: &[u8]) -> Option<bool> {
+    let is_one_of = |words: [&[u8]; 3]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
+    match is_one_of([b"1", b"yes", b"true"]) {
+        true => Some(true),
+        false => (word.is_empty() || is_one_of([b"0", b"no", b"false"])).then_some(false),
+    }
+}
+
 #[inline]
 fn or_nothing(field: Field<'_>, role: Role) -> Result<u64, String> {
     if field.1.is_empty() { Ok(0) } else { number(field, role) }
@@ -310,14 +328,14 @@ pub(crate) fn operation(word: &[u8], read_is: u8) -> Option<Operation> {
     }
 }
 
-/// What letters of rwbs mean; a reason if they ask for nothing.
+/// What letters of rwbs mean, and whether that is with FUA; a reason if they ask for nothing.
 #[inline(never)]
-pub(crate) fn of_rwbs(letters: &[u8]) -> Option<Result<Operation, &'static str>> {
-    let Rwbs { flush, does } = Rwbs::read(letters)?;
+pub(crate) fn of_rwbs(letters: &[u8]) -> Option<Result<(Operation, bool), &'static str>> {
+    let Rwbs { flush, does, fua } = Rwbs::read(letters)?;
     Some(match does {
-        Does::This(operation) => Ok(operation),
+        Does::This(operation) => Ok((operation, fua)),
         Does::Zone(reason) => Err(reason),
-        Does::Nothing if flush => Ok(Operation::Flush),
+        Does::Nothing if flush => Ok((Operation::Flush, false)),
         Does::Nothing => Err("carries no data (N)"),
     })
 }

@@ -16,7 +16,7 @@ fn records(text: &str, columns: &str) -> Result<Vec<TraceRecord>, String> {
 }
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 const USUAL: &str = "time,op,offset,size";
@@ -61,6 +61,16 @@ fn columns_stand_in_any_order_among_others_and_units_are_chosen() {
 }
 
 #[test]
+fn a_column_says_which_writes_are_with_fua() {
+    let text = "op,offset,size,fua\nW,0,1,1\nW,0,1,0\nW,0,1,\nR,0,1,1\nW,0,1,True\nW,0,1,no\nWFS,0,1,0\n";
+    let records = records(text, "op,offset,size,fua").unwrap();
+    let fua: Vec<bool> = records.iter().map(|record| record.fua).collect();
+    assert_eq!(fua, [true, false, false, false, true, false, true], "a read is never");
+    let error = read_with(b"W,0,1,2\n", &named("op,offset,size,fua")).map(|_| ()).unwrap_err();
+    assert_eq!(error, "t:1: found `2` in field 4 (fua), expected 0, 1, no, yes, false, true, or nothing");
+}
+
+#[test]
 fn what_separates_fields_is_found_or_stated() {
     let one = [record(0, Read, 8, 9, 0)];
     for text in ["5,R,8,9", "5;R;8;9", "5\tR\t8\t9", "5 R  8\t9 ", "# t op offset size\n5 R 8 9"] {
@@ -81,6 +91,9 @@ fn letters_of_rwbs_and_codes_with_a_name_are_operations() {
     let (records, reader) = read_with(text.as_bytes(), &named("op,offset,size")).unwrap();
     let operations: Vec<Operation> = records.iter().map(|record| record.operation).collect();
     assert_eq!(operations, [Read, Write, Write, Trim, Write, Flush, Flush]);
+    let with_fua: Vec<usize> =
+        (0..).zip(&records).filter(|(_, record)| record.fua).map(|(at, _)| at).collect();
+    assert_eq!(with_fua, [2], "F behind the W");
     assert_eq!(reader.log().skipped.iter().map(|noted| noted.rows).collect::<Vec<_>>(), [1, 1]);
     let coded = |ops: &str| TraceOptions { ops: Some(ops.parse().unwrap()), ..named("op,offset,size") };
     let text = "1,0,512\n0x4,0,512\nget,0,512\n9,0,512\n";

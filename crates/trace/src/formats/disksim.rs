@@ -23,7 +23,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, decimal, extent, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
-use super::super::write::{Out, TraceWriter, Written, buffered};
+use super::super::write::{NO_FUA, Out, TraceWriter, Written, buffered};
 use super::free::FreeNumbers;
 use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
@@ -100,7 +100,10 @@ impl LineFormat for DiskSim {
         let is_read = flags & 1 == u32::from(read_is);
         let operation = if is_read { Operation::Read } else { Operation::Write };
         let (offset, length) = extent(block, address, count, size)?;
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(device)? }))
+        Ok(Parsed::Row(Row {
+            volume: self.volumes.numbered(device)?,
+            ..Row::new(time_ns, operation, offset, length)
+        }))
     }
 
     fn volumes(&self) -> &VolumeNames {
@@ -181,7 +184,11 @@ impl TraceWriter for DiskSimWriter {
         }
         let (ms, below) = (time_ns / 1_000_000, time_ns % 1_000_000);
         writeln!(self.out, "{ms}.{below:06} {} {block} {count} {flags}", self.devices[volume])?;
-        Ok(if widened == (offset, length) { Written::Exact } else { WIDENED })
+        Ok(match widened == (offset, length) {
+            _ if record.fua => NO_FUA,
+            true => Written::Exact,
+            false => WIDENED,
+        })
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

@@ -9,7 +9,7 @@ use super::*;
 use crate::{TraceOptions, UnitOptions};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn parse(line: &[u8]) -> Result<Row, String> {
@@ -163,11 +163,13 @@ fn oracle(line: &str) -> Option<Row> {
     let (offset, length) = (number(block)?.checked_mul(512)?, number(count)?.checked_mul(512)?);
     let fits = (1..=1 << 30).contains(&length) && offset + length < 1 << 64;
     Some(Row {
-        time_ns: u64::try_from(time_ns).ok()?,
-        operation: if flags % 2 == 1 { Read } else { Write },
-        offset: u64::try_from(offset).ok().filter(|_| fits)?,
-        length: length as u64,
         volume: u64::try_from(number(device)?).map(|_| 0).ok()?,
+        ..Row::new(
+            u64::try_from(time_ns).ok()?,
+            if flags % 2 == 1 { Read } else { Write },
+            u64::try_from(offset).ok().filter(|_| fits)?,
+            length as u64,
+        )
     })
 }
 

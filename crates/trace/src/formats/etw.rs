@@ -156,7 +156,7 @@ impl Etw {
         };
         let volume = self.volumes.numbered(number(disk, "DiskNum")?)?;
         self.response_ns = elapsed;
-        Ok(Row { time_ns: issued.saturating_sub(elapsed), operation, offset, length, volume })
+        Ok(Row { volume, ..Row::new(issued.saturating_sub(elapsed), operation, offset, length) })
     }
 }
 

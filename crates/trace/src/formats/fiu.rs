@@ -105,7 +105,7 @@ impl Fiu {
         }
         words.end(COLUMNS)?;
         let (offset, length) = extent(lba, address, sectors, size)?;
-        Ok((Row { time_ns, operation, offset, length, volume: 0 }, device))
+        Ok((Row::new(time_ns, operation, offset, length), device))
     }
 
     /// The fields of a line if it is one in which the process has more than one word.

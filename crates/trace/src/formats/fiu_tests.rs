@@ -8,7 +8,7 @@ use super::*;
 use crate::{TraceOptions, TraceRecord};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn parse(line: &[u8]) -> Result<Row, String> {
@@ -38,7 +38,7 @@ fn reads_ns_and_sectors_with_or_without_a_digest() {
 
 #[test]
 fn the_name_of_a_process_may_hold_blanks_and_numbers() {
-    let expected = Row { time_ns: 5, operation: Write, offset: 4096, length: 512, volume: 0 };
+    let expected = Row::new(5, Write, 4096, 512);
     for name in ["x", "Web Content", "a 1 2 W 3", "7 7 7 R", "1 2 R 3 4", "\t x ", "R"] {
         let several = " 00112233445566778899aabbccddeeff".repeat(8);
         for digest in ["", " 56f11b711d91a065", " 12", &several] {
@@ -116,13 +116,7 @@ fn oracle(line: &str) -> Option<Row> {
         };
         let (offset, length) = (u128::from(number(lba)?) * 512, u128::from(number(size)?) * 512);
         let fits = length <= 1 << 30 && offset + length < 1 << 64;
-        Some(Row {
-            time_ns: number(time)?,
-            operation,
-            offset: u64::try_from(offset).ok().filter(|_| fits)?,
-            length: length as u64,
-            volume: 0,
-        })
+        Some(Row::new(number(time)?, operation, u64::try_from(offset).ok().filter(|_| fits)?, length as u64))
     };
     without(&words).or_else(|| without(words.split_last()?.1))
 }

@@ -97,7 +97,7 @@ impl Ftrace {
             Asked::Request(operation, offset, length) => {
                 log.events.add(action, length);
                 let volume = self.volumes.named(&format!("{major},{minor}"))?;
-                Parsed::Row(Row { time_ns, operation, offset, length, volume })
+                Parsed::Row(Row { volume, fua: rwbs.fua, ..Row::new(time_ns, operation, offset, length) })
             }
         })
     }
@@ -159,7 +159,7 @@ mod tests {
          a-1 [001] ..... 10.000600: block_rq_issue: 8,0 WZS 8388608 () 0 + 16384 [a]\n";
 
     fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-        TraceRecord { time_ns, operation, offset, length, volume }
+        TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
     }
 
     #[test]

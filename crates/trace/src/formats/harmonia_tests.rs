@@ -87,7 +87,7 @@ fn same(bytes: &[u8], records: &[TraceRecord], names: &[&str]) -> Result<(), Tes
 }
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 const VOLUMES: [&str; 5] = ["web_3", "0", "Zürich: Platte 7", "x", "a name, with \"quotes\""];
@@ -100,9 +100,10 @@ fn record_like() -> impl Strategy<Value = TraceRecord> {
     let gap = prop_oneof![4 => 0u64..1000, 2 => Just(0), 1 => 0u64..1 << 50];
     let length = prop_oneof![0u64..=1 << 30, Just(4096u64), Just(0u64), Just(1 << 30)];
     let offset = prop_oneof![0u64..1 << 40, any::<u64>(), Just(u64::MAX - (1 << 30))];
-    (gap, operations(), offset, length, 0..VOLUMES.len() as u16).prop_map(
-        |(gap, operation, offset, length, volume)| {
-            record(gap, operation, offset.min(u64::MAX - length), length, volume)
+    (gap, operations(), any::<bool>(), offset, length, 0..VOLUMES.len() as u16).prop_map(
+        |(gap, operation, fua, offset, length, volume)| {
+            let fua = fua && operation == Operation::Write;
+            TraceRecord { fua, ..record(gap, operation, offset.min(u64::MAX - length), length, volume) }
         },
     )
 }
@@ -425,7 +426,7 @@ fn a_malformed_row_is_named_and_can_be_skipped() {
                 "required binary operation (STRING);",
                 texts(&["read", "discard", "trim"]),
             ),
-            "t: row 2: found `discard` in column `operation`, expected read, write, trim or flush",
+            "t: row 2: found `discard` in column `operation`, expected read, write, write fua, trim or flush",
         ),
         (
             table_but("device", "required binary device (STRING);", texts(&["a", "", "a"])),

@@ -79,7 +79,7 @@ impl K5cloud {
             return Err(LENGTH.empty());
         }
         let (offset, length) = extent(offset, address, length, size)?;
-        Ok(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(volume)? })
+        Ok(Row { volume: self.volumes.numbered(volume)?, ..Row::new(time_ns, operation, offset, length) })
     }
 }
 

@@ -86,7 +86,10 @@ impl LineFormat for MqSim {
         }
         let operation = if kind == read_is { Operation::Read } else { Operation::Write };
         let (offset, length) = extent(sector, address, count, size)?;
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(device)? }))
+        Ok(Parsed::Row(Row {
+            volume: self.volumes.numbered(device)?,
+            ..Row::new(time_ns, operation, offset, length)
+        }))
     }
 
     fn volumes(&self) -> &VolumeNames {

@@ -9,7 +9,7 @@ use super::*;
 use crate::{TraceOptions, TraceRecord, UnitOptions};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn parse(line: &[u8]) -> Result<Row, String> {
@@ -89,13 +89,12 @@ fn oracle(line: &str) -> Option<Row> {
     number(device)?;
     let (offset, length) = (u128::from(number(sector)?) * 512, u128::from(number(count)?) * 512);
     let fits = (1..=1 << 30).contains(&length) && offset + length < 1 << 64;
-    Some(Row {
-        time_ns: number(time)?,
-        operation: [Write, Read][["0", "1"].iter().position(|code| *code == kind)?],
-        offset: u64::try_from(offset).ok().filter(|_| fits)?,
-        length: length as u64,
-        volume: 0,
-    })
+    Some(Row::new(
+        number(time)?,
+        [Write, Read][["0", "1"].iter().position(|code| *code == kind)?],
+        u64::try_from(offset).ok().filter(|_| fits)?,
+        length as u64,
+    ))
 }
 
 proptest! {

@@ -18,7 +18,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
-use super::super::write::{Out, TraceWriter, Written, buffered};
+use super::super::write::{NO_FUA, Out, TraceWriter, Written, buffered};
 use super::free::FreeNumbers;
 use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
@@ -150,7 +150,7 @@ impl Msr {
         }
         let (offset, length) = extent(offset, self.setting.address, size, self.setting.size)?;
         self.response = response;
-        Ok(Row { time_ns, operation, offset, length, volume })
+        Ok(Row { volume, ..Row::new(time_ns, operation, offset, length) })
     }
 }
 
@@ -263,7 +263,11 @@ impl TraceWriter for MsrWriter {
             self.name_disks(volume, volumes);
         }
         writeln!(self.out, "{tick},{},{kind},{offset},{length},0", self.disks[volume])?;
-        Ok(if time_ns.is_multiple_of(TICK_NS) { Written::Exact } else { ROUNDED })
+        Ok(match time_ns.is_multiple_of(TICK_NS) {
+            _ if record.fua => NO_FUA,
+            true => Written::Exact,
+            false => ROUNDED,
+        })
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

@@ -9,7 +9,7 @@ use super::*;
 use crate::{Trace, TraceOptions};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn parse(line: &[u8]) -> Result<Row, String> {
@@ -146,11 +146,8 @@ fn oracle(line: &str) -> Option<Row> {
         _ => return None,
     };
     let row = Row {
-        time_ns: number(ticks)?.checked_mul(100)?,
-        operation,
-        offset: number(offset)?,
-        length: number(length)?,
         volume: number(disk).map(|_| 0)?,
+        ..Row::new(number(ticks)?.checked_mul(100)?, operation, number(offset)?, number(length)?)
     };
     let sizes = row.length > 0 && row.length <= 1 << 30 && row.offset.checked_add(row.length).is_some();
     (sizes && !host.is_empty() && !host.contains(|c: char| c < ' ')).then_some(row)

@@ -24,7 +24,7 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
 process-pid [cpu] flags seconds: nvme_setup_cmd: nvme0: disk=nvme0n1, qid=1, cmdid=9, nsid=1, flags=0x0, meta=0x0,
                                  cmd=(nvme_cmd_write slba=2048, len=7, ctrl=0x0, dsmgmt=0, reftag=0)     one line",
     rules: &[
-        "Read: nvme_cmd_read, write, zone_append, write_zeroes (a trim: it carries no data) and flush. `len` is one less than the number of blocks. Dataset management (a trim) is counted as lost: its ranges are not recorded. Admin commands (qid 0), other commands and other events are skipped and counted.",
+        "Read: nvme_cmd_read, write, zone_append, write_zeroes (a trim: it carries no data) and flush. `len` is one less than the number of blocks. Dataset management (a trim) is counted as lost: its ranges are not recorded. Admin commands (qid 0), other commands and other events are skipped and counted. Bit 14 of `ctrl` is FUA.",
         "A logical block has 512 bytes: for a drive formatted with 4 KiB choose `address_unit` and `size_unit` = \"4KiB\".",
         "A volume is a disk, `nvme0n1`; where the event has none, its controller and namespace. A text with events of the block layer too has each request twice: name the format to read.",
     ],
@@ -39,6 +39,8 @@ process-pid [cpu] flags seconds: nvme_setup_cmd: nvme0: disk=nvme0n1, qid=1, cmd
     write: None,
 };
 
+/// Of `ctrl`: force unit access.
+const FUA: u64 = 1 << 14;
 const EVENT: &[u8] = b"nvme_setup_cmd";
 const ADMIN: &str = "an admin command";
 const OTHER: &str = "an NVMe command that neither reads nor writes nor flushes";
@@ -99,7 +101,9 @@ impl Nvme {
                 self.volumes.named(&format!("{}n{namespace}", excerpt(controller)))?
             }
         };
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume }))
+        let control = value(text, b"ctrl=").and_then(number_or_hex).unwrap_or(0);
+        let fua = operation == Operation::Write && control & FUA != 0;
+        Ok(Parsed::Row(Row { volume, fua, ..Row::new(time_ns, operation, offset, length) }))
     }
 }
 
@@ -150,9 +154,9 @@ mod tests {
 
     #[test]
     fn commands_are_requests_of_blocks() {
-        let text = line("1.000000", 1, "nvme_cmd_write slba=8, len=7, ctrl=0x0, dsmgmt=0, reftag=0")
+        let text = line("1.000000", 1, "nvme_cmd_write slba=8, len=7, ctrl=0x4000, dsmgmt=0, reftag=0")
             + &line("1.000001", 0, "nvme_admin_identify cns=1, ctrlid=0")
-            + &line("1.000002", 2, "nvme_cmd_read slba=0x10, len=0, ctrl=0x0, dsmgmt=0, reftag=0")
+            + &line("1.000002", 2, "nvme_cmd_read slba=0x10, len=0, ctrl=0x4000, dsmgmt=0, reftag=0")
             + &line("1.000003", 2, "nvme_cmd_dsm nr=0, attributes=4")
             + &line("1.000004", 2, "nvme_cmd_write_zeroes slba=0, len=65535, ctrl=0x200, dsmgmt=0, reftag=0")
             + &line("1.000005", 2, "nvme_cmd_flush")
@@ -174,6 +178,7 @@ mod tests {
             (&expected[..], &["nvme0n1".to_owned(), "nvme1n2".to_owned()][..])
         );
         assert_eq!(reader.log().lost, 1);
+        assert!(records[0].fua && !records[1..].iter().any(|record| record.fua));
         let units = UnitOptions { address: Some(4096), size: Some(4096), ..UnitOptions::default() };
         let options = TraceOptions { units, ..TraceOptions::default() };
         assert_eq!(read_with(text.as_bytes(), &options).unwrap().0[0].offset, 32_768);

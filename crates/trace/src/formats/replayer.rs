@@ -95,7 +95,7 @@ impl Replayer {
         }
         let operation = if bit == read_is { Operation::Read } else { Operation::Write };
         let (offset, length) = extent(offset, address, size, size_unit)?;
-        Ok(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(disk)? })
+        Ok(Row { volume: self.volumes.numbered(disk)?, ..Row::new(time_ns, operation, offset, length) })
     }
 }
 

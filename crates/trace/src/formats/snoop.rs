@@ -158,13 +158,14 @@ impl Snoop {
         let (column, word) = cells.word(Part::Bytes, &BYTES)?;
         let bytes = whole(word).ok_or_else(|| column.misread(word))?;
         let (column, word) = cells.word(Part::Operation, &OPERATION)?;
-        let meant = operation(word, 2).filter(|_| whole(word).is_none()).map(Ok).or_else(|| of_rwbs(word));
+        let meant = operation(word, 2).filter(|_| whole(word).is_none()).map(|meant| Ok((meant, false)));
+        let meant = meant.or_else(|| of_rwbs(word));
         let operation = meant.ok_or_else(|| column.misread(word))?;
-        let operation = match operation {
-            Ok(Operation::Flush) => Operation::Flush,
+        let (operation, fua) = match operation {
+            Ok((Operation::Flush, _)) => (Operation::Flush, false),
             _ if bytes == 0 => return Ok(Parsed::Skip(EMPTY)),
             Err(reason) => return Ok(Parsed::Skip(reason)),
-            Ok(operation) => operation,
+            Ok(meant) => meant,
         };
         let start = cells.time(&TIME, |part| match part {
             Part::Start(ns) => Some(*ns),
@@ -199,7 +200,11 @@ impl Snoop {
             return Err(VOLUME.misread(name.as_bytes()));
         }
         self.response_ns = took_ns;
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.named(&name)? }))
+        Ok(Parsed::Row(Row {
+            volume: self.volumes.named(&name)?,
+            fua,
+            ..Row::new(time_ns, operation, offset, length)
+        }))
     }
 
     fn is_aside(&self, line: &[u8]) -> bool {

@@ -75,7 +75,10 @@ impl LineFormat for Spc {
         };
         let time_ns = fields.padded_decimal(self.setting.time_ns, &TIMESTAMP)?;
         let (offset, length) = extent(lba, self.setting.address, size, self.setting.size)?;
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(asu)? }))
+        Ok(Parsed::Row(Row {
+            volume: self.volumes.numbered(asu)?,
+            ..Row::new(time_ns, operation, offset, length)
+        }))
     }
 
     fn volumes(&self) -> &VolumeNames {

@@ -12,7 +12,7 @@ fn read_all(text: &[u8]) -> Result<Vec<TraceRecord>, String> {
 }
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn parse(line: &[u8]) -> Result<Row, String> {
@@ -110,11 +110,13 @@ fn oracle(line: &str) -> Option<Row> {
     let (offset, length) = (number(lba)? * 512, number(size)?);
     let fits = length <= 1 << 30 && offset + length < 1 << 64 && number(lba)? < 1 << 64;
     Some(Row {
-        time_ns: u64::try_from(time_ns).ok()?,
-        operation,
-        offset: u64::try_from(offset).ok().filter(|_| fits)?,
-        length: length as u64,
         volume: u64::try_from(number(asu)?).map(|_| 0).ok()?,
+        ..Row::new(
+            u64::try_from(time_ns).ok()?,
+            operation,
+            u64::try_from(offset).ok().filter(|_| fits)?,
+            length as u64,
+        )
     })
 }
 

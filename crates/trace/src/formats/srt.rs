@@ -225,7 +225,7 @@ impl Srt {
         let unit = if named && self.setting.address == 1024 { 1 } else { self.setting.address };
         let (offset, length) = extent(start, unit, length, self.setting.size)?;
         let volume = self.volume(&fields)?;
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume }))
+        Ok(Parsed::Row(Row { volume, ..Row::new(time_ns, operation, offset, length) }))
     }
 
     /// Takes a line apart; how many fields it has, which is as many as it should.

@@ -8,7 +8,7 @@ use super::*;
 use crate::{TraceOptions, TraceRecord, UnitOptions};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 /// As dssrt2txt prints it, widths of columns and all.

@@ -98,7 +98,10 @@ impl Systor {
         let (offset, length) = extent(offset, address, length, size)?;
         // One below zero is a flaw of the capture, and no response time.
         self.response_ns = decimal(response, unit_ns).unwrap_or(0);
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(lun)? }))
+        Ok(Parsed::Row(Row {
+            volume: self.volumes.numbered(lun)?,
+            ..Row::new(time_ns, operation, offset, length)
+        }))
     }
 }
 

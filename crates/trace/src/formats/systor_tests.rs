@@ -10,7 +10,7 @@ use crate::{TraceOptions, TraceRecord};
 const HEADER_LINE: &str = "Timestamp,Response,IOType,LUN,Offset,Size\n";
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn parse(line: &[u8]) -> Result<Parsed, String> {
@@ -145,7 +145,7 @@ fn oracle(line: &str) -> Option<Parsed> {
     number(lun)?;
     let (offset, length) = (number(offset)?, number(size)?);
     let fits = length <= 1 << 30 && offset.checked_add(length).is_some();
-    fits.then_some(Parsed::Row(Row { time_ns, operation, offset, length, volume: 0 }))
+    fits.then_some(Parsed::Row(Row::new(time_ns, operation, offset, length)))
 }
 
 proptest! {

@@ -80,7 +80,7 @@ impl Tencent {
             return Err(SIZE.empty());
         }
         let (offset, length) = extent(offset, self.setting.address, size, self.setting.size)?;
-        Ok(Row { time_ns, operation, offset, length, volume: self.volumes.numbered(volume)? })
+        Ok(Row { volume: self.volumes.numbered(volume)?, ..Row::new(time_ns, operation, offset, length) })
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::{TraceOptions, TraceRecord, UnitOptions};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn parse(line: &[u8]) -> Result<Row, String> {
@@ -119,13 +119,12 @@ fn oracle(line: &str) -> Option<Row> {
     number(volume)?;
     let (offset, length) = (number(offset)? * 512, number(size)? * 512);
     let fits = (1..=1 << 30).contains(&length) && offset + length < 1 << 64;
-    Some(Row {
-        time_ns: u64::try_from(number(time)? * 1_000_000_000).ok()?,
+    Some(Row::new(
+        u64::try_from(number(time)? * 1_000_000_000).ok()?,
         operation,
-        offset: u64::try_from(offset).ok().filter(|_| fits)?,
-        length: length as u64,
-        volume: 0,
-    })
+        u64::try_from(offset).ok().filter(|_| fits)?,
+        length as u64,
+    ))
 }
 
 /// Numbers around every limit, some that are none.

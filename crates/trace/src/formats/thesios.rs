@@ -122,7 +122,7 @@ impl Thesios {
         };
         let (offset, length) = extent(offset, address, size, size_unit)?;
         let (offset, length) = extent(self.files.address(xxh3_64(name), offset), 1, length, 1)?;
-        Ok(Row { time_ns, operation, offset, length, volume: 0 })
+        Ok(Row::new(time_ns, operation, offset, length))
     }
 }
 

@@ -14,7 +14,7 @@ impl LineFormat for Numbers {
         match line {
             b"" => Ok(Parsed::Skip("blank")),
             _ => whole(line)
-                .map(|time_ns| Row { time_ns, operation: Operation::Read, offset: 0, length: 1, volume: 0 })
+                .map(|time_ns| Row::new(time_ns, Operation::Read, 0, 1))
                 .map(Parsed::Row)
                 .ok_or_else(|| "no number".to_owned()),
         }

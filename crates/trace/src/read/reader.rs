@@ -4,13 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
+
+use harmonia_types::Operation;
 
 use super::super::epoch::Epoch;
 use super::super::options::TraceOptions;
 use super::super::record::{Row, TraceRecord, VolumeNames};
 use super::order::{Ordered, Tolerance};
 use super::{Place, ReadLog, RowReader, TraceError, TraceInput};
-use std::sync::Arc;
 
 /// Reads a trace from its first record to its last.
 ///
@@ -247,11 +249,9 @@ impl TraceReader {
                 continue;
             }
             return Ok(Step::Record(TraceRecord {
-                time_ns: time_ns - self.start_ns,
-                operation: row.operation,
-                offset: row.offset,
-                length: row.length,
                 volume,
+                fua: row.fua && row.operation == Operation::Write,
+                ..TraceRecord::new(time_ns - self.start_ns, row.operation, row.offset, row.length)
             }));
         }
         Ok(Step::Pause)

@@ -177,6 +177,7 @@ fn stream(name: &str, kind: &Kind, measured: &MeasuredKind, start: Bytes, squeez
         size: kind.sizes.fit(&kind.size_repeats),
         read_fraction: f64::from(u8::from(name == READS)),
         trim_fraction: f64::from(u8::from(name == TRIMS)),
+        fua_fraction: sizes::rounded(kind.fua as f64 / kind.requests.max(1) as f64),
         address: AddressPattern::WorkingSet(places::pattern(kind, measured, squeezed)),
         footprint: Extent::Bytes(pages(measured.footprint_bytes).max(PAGE)),
         start: Some(Extent::Bytes(pages(start))),
@@ -202,13 +203,7 @@ fn generated(
     let mut source = Streams::new(load, array, SEED)?;
     let mut ruler = Ruler::default();
     while let Next::At(request) = source.next(SimTime::ZERO, &[]).map_err(|error| error.0)? {
-        ruler.add(&TraceRecord {
-            time_ns: request.arrival.0,
-            operation: request.operation,
-            offset: request.offset,
-            length: request.length,
-            volume: 0,
-        });
+        ruler.add(&TraceRecord::new(request.arrival.0, request.operation, request.offset, request.length));
         if request.id % ASK_EVERY == ASK_EVERY - 1 && !go_on(request.id) {
             return Ok(None);
         }

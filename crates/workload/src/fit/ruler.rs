@@ -87,6 +87,8 @@ pub(super) struct Kind {
     pub(super) touches: u64,
     pub(super) sizes: SizeHistogram,
     pub(super) size_repeats: Repeats<Bytes>,
+    /// Of these, writes with FUA.
+    pub(super) fua: u64,
     /// Starts on 4 KiB, and on 512 bytes.
     pub(super) on_pages: u64,
     pub(super) on_sectors: u64,
@@ -104,6 +106,7 @@ impl Kind {
         self.bytes = self.bytes.saturating_add(length);
         self.touches = self.touches.saturating_add(end.div_ceil(PAGE) - offset / PAGE);
         self.sizes.add(length);
+        self.fua += u64::from(record.fua);
         self.size_repeats.add(length);
         self.on_pages += u64::from(offset.is_multiple_of(PAGE));
         self.on_sectors += u64::from(offset.is_multiple_of(512));

@@ -182,6 +182,17 @@ fn trims_have_a_stream_and_flushes_are_counted() {
 }
 
 #[test]
+fn as_many_writes_are_with_fua() {
+    let rows = (0..4_000u64).map(|i| {
+        format!("{i} {} {} 4096\n", ["R", "W", "W", "WF"][(i % 4) as usize], mixed(i) % 1_000 * 4096)
+    });
+    let options = TraceOptions { columns: "time op offset size".parse().ok(), ..TraceOptions::default() };
+    let trace = Trace::from_bytes("t", rows.collect::<String>().into_bytes(), &options).unwrap();
+    let fit = TraceFit::of(&trace, None, &mut |_| true).unwrap().unwrap();
+    assert_eq!((fit.load.streams[READS].fua_fraction, fit.load.streams[WRITES].fua_fraction), (0.0, 0.333));
+}
+
+#[test]
 fn what_has_no_rate_is_refused() {
     let refusal = |text: &str| {
         let trace =

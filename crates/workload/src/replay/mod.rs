@@ -268,9 +268,9 @@ impl TraceSource {
         let (offset, length) = self.place(&record)?;
         self.hash.add(&record);
         self.span = Some((self.span.map_or(record.time_ns, |(first, _)| first), record.time_ns));
-        let TraceRecord { operation, volume, .. } = record;
-        let request =
-            HostRequest { id: self.issued, arrival, operation, offset, length, volume, member: None };
+        let TraceRecord { operation, volume, fua, .. } = record;
+        let plain = HostRequest::new(self.issued, arrival, operation, offset, length);
+        let request = HostRequest { volume, fua, ..plain };
         self.issued += 1;
         Ok(Next::At(request))
     }

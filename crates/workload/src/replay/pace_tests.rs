@@ -3,7 +3,7 @@ use harmonia_types::Operation;
 use super::*;
 
 fn record(time_ns: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation: Operation::Read, offset: 0, length: 1, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, Operation::Read, 0, 1) }
 }
 
 /// What arrives when: rows of (time, recorded response, volume), each answered in the replay after so long.

@@ -89,7 +89,7 @@ mod tests {
     fn volumes(rows: &[(u16, Bytes)]) -> Ends {
         let mut ends = Ends::default();
         for &(volume, length) in rows {
-            ends.see(&TraceRecord { time_ns: 0, operation: Operation::Read, offset: 0, length, volume });
+            ends.see(&TraceRecord { volume, ..TraceRecord::new(0, Operation::Read, 0, length) });
         }
         ends
     }

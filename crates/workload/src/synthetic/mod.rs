@@ -1,7 +1,7 @@
 //! Generated load: when ([`clock`]), how long ([`size`]), where ([`place`], [`working_set`], [`files`]), read, write or
 //! trim.
 //!
-//! Each decision has its own random stream (`workload/arrival`, `/arrival-reads`, `/size`, `/address`, `/direction`, `/trim`, `/skew`, `/hot`,
+//! Each decision has its own random stream (`workload/arrival`, `/arrival-reads`, `/size`, `/address`, `/direction`, `/trim`, `/fua`, `/skew`, `/hot`,
 //! and of files `/file-size`, `/file-read`, `/file-deleted`),
 //! and each request draws once from each (arrivals that tell reads from writes draw from the stream of the kind; zipf addresses: as often as their sampler needs): changing the sizes of a scenario leaves its arrival times, directions and skew as
 //! they were, and its addresses at the same fraction of the space.
@@ -127,6 +127,8 @@ pub(crate) struct Requests {
     direction: Rng,
     /// Share of the requests that do not read which trim, and what decides it.
     trims: (f64, Rng),
+    /// The same of writes that are with FUA.
+    fua: (f64, Rng),
     issued: u64,
 }
 
@@ -139,6 +141,7 @@ impl Requests {
         array.check()?;
         check_share("read_fraction", config.read_fraction)?;
         check_share("trim_fraction", config.trim_fraction)?;
+        check_share("fua_fraction", config.fua_fraction)?;
         let placement = Placement::new(config, array, seed)?;
         let sizes = Sizes::new(&config.size, seed)?;
         placement.check_fits(config.size.must_fit())?;
@@ -148,6 +151,7 @@ impl Requests {
             read_fraction: config.read_fraction,
             direction: Rng::stream(seed, "workload/direction"),
             trims: (trims_of_rest(config)?, Rng::stream(seed, "workload/trim")),
+            fua: (config.fua_fraction, Rng::stream(seed, "workload/fua")),
             issued: 0,
         })
     }
@@ -164,6 +168,7 @@ impl Requests {
         // Where the answer is known nothing is drawn: the streams serve nobody else.
         let drawn = self.read_fraction > 0.0 && self.direction.chance(self.read_fraction);
         let trim = self.trims.0 > 0.0 && self.trims.1.chance(self.trims.0);
+        let fua = self.fua.0 > 0.0 && self.fua.1.chance(self.fua.0);
         let operation = match (is_read.unwrap_or(drawn), trim) {
             (true, _) => Operation::Read,
             (false, true) => Operation::Trim,
@@ -176,13 +181,9 @@ impl Requests {
         let id = self.issued;
         self.issued += 1;
         Ok(HostRequest {
-            id,
-            arrival,
-            operation: placed.operation,
-            offset: placed.offset,
-            length: placed.length,
-            volume: 0,
             member: placed.member,
+            fua: fua && placed.operation == Operation::Write,
+            ..HostRequest::new(id, arrival, placed.operation, placed.offset, placed.length)
         })
     }
 }
@@ -236,6 +237,7 @@ mod tests {
             size: SizeDistribution::Exponential { mean: 4000 },
             read_fraction: 0.5,
             trim_fraction: 0.2,
+            fua_fraction: 0.3,
             address: AddressPattern::Uniform,
             footprint: crate::Extent::ALL,
             start_unit: 1,
@@ -254,7 +256,7 @@ mod tests {
             scaled_from: None,
         };
         let mut source = Synthetic::new(&config, array, 5).unwrap();
-        let mut decisions: [Vec<f64>; 6] = Default::default();
+        let mut decisions: [Vec<f64>; 7] = Default::default();
         let mut before = SimTime::ZERO;
         while let Ok(Next::At(request)) = source.next(SimTime::ZERO, &[]) {
             let drawn = [
@@ -269,6 +271,8 @@ mod tests {
                     Operation::Read => 0.4,
                     operation => f64::from(operation == Operation::Trim),
                 },
+                // The same of writes.
+                if request.operation == Operation::Write { f64::from(request.fua) } else { 0.3 },
             ];
             before = request.arrival;
             decisions.iter_mut().zip(drawn).for_each(|(column, value)| column.push(value));

@@ -55,7 +55,7 @@ impl Stage {
 
     fn request(&mut self, operation: Operation, page: u64, pages: u64) -> Plan {
         let (arrival, offset, length) = (SimTime::ZERO, page * PAGE, pages * PAGE);
-        let request = HostRequest { id: 0, arrival, operation, offset, length, volume: 0, member: None };
+        let request = HostRequest::new(0, arrival, operation, offset, length);
         let mut into = Vec::new();
         let Stage { planner, health, members, outstanding, .. } = self;
         planner.split(&request, &View { members, health, outstanding, look: &Quiet }, &mut into);

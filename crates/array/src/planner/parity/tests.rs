@@ -66,7 +66,7 @@ impl Stage {
 
     fn split(&mut self, operation: Operation, offset: Bytes, length: Bytes) -> Vec<Transaction> {
         let arrival = SimTime::ZERO;
-        let request = HostRequest { id: 0, arrival, operation, offset, length, volume: 0, member: None };
+        let request = HostRequest::new(0, arrival, operation, offset, length);
         let mut into = Vec::new();
         let outstanding = vec![0; self.members.len()];
         let Stage { planner, health, members, .. } = self;

@@ -74,7 +74,7 @@ pub fn all_filled(config: &ArrayConfig, times: u32) -> Vec<Ftl> {
 
 /// A host request.
 pub fn request(id: u64, arrival: SimTime, operation: Operation, offset: u64, length: u64) -> HostRequest {
-    HostRequest { id, arrival, operation, offset, length, volume: 0, member: None }
+    HostRequest::new(id, arrival, operation, offset, length)
 }
 
 /// Microseconds after the beginning.

@@ -71,6 +71,8 @@ impl Drop for OnPanic<'_> {
 pub struct Counts {
     pub requests: u64,
     pub flushes: u64,
+    /// Writes with FUA.
+    pub fua: u64,
     pub pinned: u64,
     pub page_reads: u64,
     pub programs: u64,
@@ -168,6 +170,7 @@ impl Counts {
     pub fn add(&mut self, other: Counts) {
         self.requests += other.requests;
         self.flushes += other.flushes;
+        self.fua += other.fua;
         self.pinned += other.pinned;
         self.page_reads += other.page_reads;
         self.programs += other.programs;
@@ -375,6 +378,7 @@ impl<C: Content> Run<C> {
     fn submit(&mut self, request: HostRequest) -> Result<(), String> {
         self.counts.pinned += u64::from(request.member.is_some());
         self.counts.flushes += u64::from(request.operation == Operation::Flush);
+        self.counts.fua += u64::from(request.fua);
         self.submitted += 1;
         self.under_way += 1;
         let result = self.array.submit(request);
@@ -455,15 +459,13 @@ impl<C: Content> Run<C> {
         }
         self.wait_for_resync(rebuilds)?;
         self.settle()?;
-        let request = HostRequest {
-            id: self.submitted,
-            arrival: self.now.max(self.acknowledged),
-            operation: Operation::Read,
-            offset: 0,
-            length: self.array.layout().logical_bytes(),
-            volume: 0,
-            member: None,
-        };
+        let request = HostRequest::new(
+            self.submitted,
+            self.now.max(self.acknowledged),
+            Operation::Read,
+            0,
+            self.array.layout().logical_bytes(),
+        );
         self.advance(request.arrival)?;
         self.submit(request)?;
         self.settle()?;

@@ -510,6 +510,8 @@ pub struct Load {
     /// Where the last write ended. For arrays with a stripe cache many writes go on from there.
     end: u64,
     goes_on: Option<Rng>,
+    /// Which writes are with FUA.
+    fua: Rng,
 }
 
 impl Load {
@@ -531,6 +533,7 @@ impl Load {
             depth: pick(&mut rng, &[1, 4, 16, 64]),
             deadlines: Deadlines { read: some(&mut rng), write: some(&mut rng) },
             end: 0,
+            fua: Rng::stream(seed, "contents/fua"),
             goes_on: (config.stripe_cache.entries > 0).then(|| Rng::stream(seed, "contents/goes-on")),
             rng,
             layout,
@@ -565,7 +568,8 @@ impl Load {
             Operation::Write if member.is_none() => self.going_on(offset, length, space),
             _ => (offset, length),
         };
-        HostRequest { id, arrival, operation, offset, length, volume: 0, member }
+        let fua = self.fua.chance(0.2) && operation == Operation::Write;
+        HostRequest { member, fua, ..HostRequest::new(id, arrival, operation, offset, length) }
     }
 
     /// The range of a write, or a page or less behind the last one.

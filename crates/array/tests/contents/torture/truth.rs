@@ -17,8 +17,8 @@
 //! (Read b arrives after write 2 is acknowledged.) A discard is a write of zeros. A sector that failures have taken may
 //! hold anything, until a write that arrives later is acknowledged.
 //!
-//! Drives without stored power for their caches may forget writes, but for those that a flush has made durable: one that arrived after
-//! they were acknowledged, and was acknowledged before power was lost. A durable write supersedes for good. All others supersede until
+//! Drives without stored power for their caches may forget writes, but for those with FUA and those that a flush has made durable: one that
+//! arrived after they were acknowledged, and was acknowledged before power was lost. A durable write supersedes for good. All others supersede until
 //! power is lost; from then on each of these writes may be found, and what was found before need not be.
 //!
 //! Not verified: that two reads one after the other agree on the order of overlapping writes. Linearizability demands
@@ -46,7 +46,7 @@ struct Candidate {
 /// Whether a write outlives a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Durable {
-    /// If a flush comes after it.
+    /// If a flush comes after it, or it was with FUA and is acknowledged.
     NotYet,
     /// It went through a loss, and nobody knows whether it is there.
     Perhaps,
@@ -135,12 +135,18 @@ impl Truth {
                 if durable != Durable::NotYet || acknowledged > arrived {
                     continue;
                 }
-                candidates[place].durable = Durable::Yes;
-                let is_older = |other: &&mut Candidate| {
-                    other.acknowledged <= began && (other.request < request || other.request == u64::MAX)
-                };
-                candidates.iter_mut().filter(is_older).for_each(|older| older.durable = Durable::Gone);
+                outlasts(candidates, place, (request, began));
             }
+        }
+    }
+
+    /// A write with FUA is about to be acknowledged.
+    pub fn is_written_through(&mut self, sector: u64, request: u64) {
+        let candidates = &mut self.sectors[sector as usize];
+        let place = candidates.iter().position(|candidate| candidate.request == request);
+        if let Some(place) = place.filter(|_| self.is_volatile) {
+            let began = candidates[place].arrived;
+            outlasts(candidates, place, (request, began));
         }
     }
 
@@ -227,6 +233,15 @@ impl Truth {
         let words: Vec<String> = admitted.map(|candidate| candidate.stamp(sector).to_string()).collect();
         words.join(", or ")
     }
+}
+
+/// The write at a place outlives a loss of power, and supersedes for good.
+fn outlasts(candidates: &mut [Candidate], place: usize, (request, began): (u64, SimTime)) {
+    candidates[place].durable = Durable::Yes;
+    let is_older = |other: &&mut Candidate| {
+        other.acknowledged <= began && (other.request < request || other.request == u64::MAX)
+    };
+    candidates.iter_mut().filter(is_older).for_each(|older| older.durable = Durable::Gone);
 }
 
 impl Candidate {

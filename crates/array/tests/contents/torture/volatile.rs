@@ -1,5 +1,5 @@
-//! Histories of stripes whose drives have write caches without stored power: they lose what they hold with power, but for what a flush has
-//! made durable. In a third of them some drives keep it.
+//! Histories of stripes whose drives have write caches without stored power: they lose what they hold with power, but for what a flush or FUA
+//! has made durable. In a third of them some drives keep it.
 
 use harmonia_array::{ArrayConfig, Befalls, Faults, Level};
 use harmonia_engine::Rng;

@@ -900,6 +900,9 @@ impl<C: Content> World<C> {
             }
             Operation::Write | Operation::Trim => {
                 for sector in pending.touched.iter().cloned().flatten() {
+                    if pending.request.fua {
+                        self.truth.is_written_through(sector, id);
+                    }
                     self.truth.write_ends(sector, id, finish);
                     if !self.is_kept(&pending, sector) {
                         self.lose(sector);

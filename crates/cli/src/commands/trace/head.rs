@@ -47,6 +47,7 @@ fn volume<'a>(reader: &'a TraceReader, record: &TraceRecord) -> &'a str {
 fn operation(record: &TraceRecord) -> &'static str {
     match record.operation {
         Operation::Read => "read",
+        Operation::Write if record.fua => "write fua",
         Operation::Write => "write",
         Operation::Trim => "trim",
         Operation::Flush => "flush",

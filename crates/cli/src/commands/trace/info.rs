@@ -4,8 +4,7 @@ use harmonia_tables::{
     Emphasis,
     numbers::{bytes, count, or_none},
 };
-use harmonia_trace::TraceInfo;
-use harmonia_trace::{Action, EventsRead};
+use harmonia_trace::{Action, EventsRead, Operations, TraceInfo};
 use harmonia_types::format_utc;
 use harmonia_types::text::one_line;
 
@@ -50,7 +49,8 @@ fn text(info: &TraceInfo) -> String {
         ),
         ("reads", format!("{:.1}%", info.read_percent)),
     ]);
-    for (name, requests) in [("trims", info.operations.trims), ("flushes", info.operations.flushes)] {
+    let Operations { trims, flushes, fua, .. } = info.operations;
+    for (name, requests) in [("trims", trims), ("flushes", flushes), ("writes (FUA)", fua)] {
         if requests > 0 {
             rows.push((name, count(requests)));
         }

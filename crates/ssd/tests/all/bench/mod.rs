@@ -12,7 +12,7 @@ use harmonia_ssd::probe::{AnyProbe, AuditProbe, NoProbe, any};
 use harmonia_ssd::{
     AllocationUnit, Amount, Device, Domain, Ftl, FtlConfig, GcConfig, SsdConfig, SubCompletion, SubRequest,
 };
-use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 pub const PAGE: u64 = 4096;
 pub const LINK: u64 = 70;
@@ -166,17 +166,7 @@ impl Bench {
 }
 
 pub fn sub(token: u32, operation: Operation, page: u64, pages: u64) -> SubRequest {
-    SubRequest {
-        token: token.into(),
-        operation,
-        offset: page * PAGE,
-        length: pages * PAGE,
-        fast_fail: false,
-        deadline: None,
-        parity: ParityPages::NONE,
-        background: false,
-        handle: 0,
-    }
+    SubRequest::new(token.into(), operation, page * PAGE, pages * PAGE)
 }
 
 pub fn read_blame() -> Blame {

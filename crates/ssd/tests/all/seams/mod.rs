@@ -7,7 +7,7 @@ use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
     AllocationUnit, Amount, Ftl, FtlConfig, GcConfig, Policies, PolicyConfig, SsdConfig, SubRequest,
 };
-use harmonia_types::{IoCause, Operation, ParityPages, SimDuration};
+use harmonia_types::{IoCause, Operation, SimDuration};
 
 pub const PAGE: u64 = 4096;
 pub const READ: SimDuration = SimDuration::from_us(25);
@@ -76,15 +76,5 @@ pub fn policies() -> Policies {
 
 /// One page to or from the device.
 pub fn page(token: u32, operation: Operation, lpn: u64) -> SubRequest {
-    SubRequest {
-        token: token.into(),
-        operation,
-        offset: lpn * PAGE,
-        length: PAGE,
-        fast_fail: false,
-        deadline: None,
-        parity: ParityPages::NONE,
-        background: false,
-        handle: 0,
-    }
+    SubRequest::new(token.into(), operation, lpn * PAGE, PAGE)
 }

@@ -105,7 +105,7 @@ impl Command {
             Operation::Flush => (0, 0),
             _ => extent(lbn, setting.address, size, setting.size)?,
         };
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: 0 }))
+        Ok(Parsed::Row(Row::new(time_ns, operation, offset, length)))
     }
 }
 

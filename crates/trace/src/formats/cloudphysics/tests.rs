@@ -11,7 +11,7 @@ use crate::{TraceOptions, TraceRecord, UnitOptions};
 const HEADER_LINE: &str = "version,time,op,size,lbn\n";
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume: 0 }
+    TraceRecord::new(time_ns, operation, offset, length)
 }
 
 fn options() -> TraceOptions {

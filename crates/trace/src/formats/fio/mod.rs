@@ -191,7 +191,7 @@ impl Fio {
         }
         let (offset, length) =
             extent_of(operation, (offset, self.setting.address), (length, self.setting.size))?;
-        Ok(Parsed::Row(Row { time_ns, operation, offset, length, volume: self.volume(file)? }))
+        Ok(Parsed::Row(Row { volume: self.volume(file)?, ..Row::new(time_ns, operation, offset, length) }))
     }
 
     fn flush(
@@ -207,7 +207,7 @@ impl Fio {
             words.end(columns.count)?;
         }
         let volume = self.volume(file)?;
-        Ok(Parsed::Row(Row { time_ns, operation: Operation::Flush, offset: 0, length: 0, volume }))
+        Ok(Parsed::Row(Row { volume, ..Row::new(time_ns, Operation::Flush, 0, 0) }))
     }
 
     /// What follows arrives at this time.

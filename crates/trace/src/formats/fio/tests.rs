@@ -10,7 +10,7 @@ use super::*;
 use crate::{Trace, TraceOptions, TraceRecord, UnitOptions, Written};
 
 fn record(time_ns: u64, operation: Operation, offset: u64, length: u64, volume: u16) -> TraceRecord {
-    TraceRecord { time_ns, operation, offset, length, volume }
+    TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
 }
 
 fn options() -> TraceOptions {
@@ -338,7 +338,7 @@ fn any_record() -> impl Strategy<Value = TraceRecord> {
         |(time_ns, whole, operation, offset, length, volume, plain)| {
             let time_ns = if whole { time_ns / 1000 * 1000 } else { time_ns };
             let (offset, length) = if operation == Flush && plain { (0, 0) } else { (offset, length) };
-            TraceRecord { time_ns, operation, offset, length, volume }
+            TraceRecord { volume, ..TraceRecord::new(time_ns, operation, offset, length) }
         },
     )
 }

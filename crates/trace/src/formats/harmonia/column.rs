@@ -24,12 +24,13 @@ pub(super) const NAME_MAX: usize = 1024;
 /// Memory behind the reader is given back in steps of this many bytes.
 const RELEASE_STEP: usize = 8 << 20;
 
-/// Operations as they are written, in the order of their codes.
-pub(super) const OPERATIONS: [(&str, Operation); 4] = [
-    ("read", Operation::Read),
-    ("write", Operation::Write),
-    ("trim", Operation::Trim),
-    ("flush", Operation::Flush),
+/// Operations as they are written, in the order of their codes, and whether they are with FUA.
+pub(super) const OPERATIONS: [(&str, Operation, bool); 5] = [
+    ("read", Operation::Read, false),
+    ("write", Operation::Write, false),
+    ("trim", Operation::Trim, false),
+    ("flush", Operation::Flush, false),
+    ("write fua", Operation::Write, true),
 ];
 
 /// What the texts of a column stand for.
@@ -308,9 +309,12 @@ impl Texts {
 
 #[inline]
 fn operation(text: &[u8]) -> Result<u16> {
-    let code = OPERATIONS.iter().position(|(name, _)| name.as_bytes().eq_ignore_ascii_case(text));
+    let code = OPERATIONS.iter().position(|(name, ..)| name.as_bytes().eq_ignore_ascii_case(text));
     code.map(|code| code as u16).ok_or_else(|| {
-        format!("found `{}` in column `operation`, expected read, write, trim or flush", excerpt(text))
+        format!(
+            "found `{}` in column `operation`, expected read, write, write fua, trim or flush",
+            excerpt(text)
+        )
     })
 }
 

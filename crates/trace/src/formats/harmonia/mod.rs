@@ -46,7 +46,7 @@ required int64  time                             ns since the trace's start
 required binary device    (STRING)               name of the volume
 required int64  offset    (INTEGER(64,false))    bytes
 required int64  size                             bytes
-required binary operation (STRING)               read, write, trim or flush",
+required binary operation (STRING)               read, write, write fua, trim or flush",
     rules: &[
         "The columns may stand in any order among others, which are not read. Numbers may have 32 or 64 bits, with or without a sign; dates and timestamps are refused, as they have a unit of their own.",
         "Any encoding of Parquet but BIT_PACKED, which is obsolete; pages plain or compressed with LZ4_RAW, SNAPPY, GZIP or ZSTD, up to 32 MiB and 4194304 values each. A footer of up to 16 MiB.",
@@ -155,9 +155,9 @@ impl Harmonia {
             self.columns.each_ref().map(|column| column.values[index]);
         let Setting { time_ns, address, size: size_unit, .. } = self.setting;
         let time_ns = time.checked_mul(time_ns).ok_or_else(|| too_late(time))?;
-        let operation = OPERATIONS[operation as usize].1;
+        let (_, operation, fua) = OPERATIONS[operation as usize];
         let (offset, length) = extent_of(operation, (offset, address), (size, size_unit))?;
-        Ok(Row { time_ns, operation, offset, length, volume: device as u16 })
+        Ok(Row { volume: device as u16, fua, ..Row::new(time_ns, operation, offset, length) })
     }
 
     /// Whether all columns have a right value there.

@@ -120,7 +120,7 @@ impl Writer {
                     column.typed::<ByteArrayType>().write_batch(&names, None, None)?;
                 }
                 OPERATION => {
-                    let texts = OPERATIONS.map(|(name, _)| ByteArray::from(name));
+                    let texts = OPERATIONS.map(|(name, ..)| ByteArray::from(name));
                     let text = |&code: &u8| texts[usize::from(code)].clone();
                     let texts: Vec<ByteArray> = self.operations.iter().map(text).collect();
                     column.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
@@ -168,7 +168,8 @@ impl TraceWriter for Writer {
         self.numbers[number_index(OFFSET)].push(record.offset.cast_signed());
         self.numbers[number_index(SIZE)].push(record.length.cast_signed());
         self.devices.push(record.volume);
-        let code = OPERATIONS.iter().position(|&(_, operation)| operation == record.operation);
+        let is_it = |&(_, operation, fua): &_| (operation, fua) == (record.operation, record.fua);
+        let code = OPERATIONS.iter().position(is_it);
         self.operations.push(code.unwrap_or_default() as u8);
         if self.devices.len() >= self.group_rows {
             self.flush().map_err(io_error)?;

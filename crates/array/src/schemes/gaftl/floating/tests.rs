@@ -82,8 +82,7 @@ impl Stage {
 
     /// Carries out a request: the places of what it reads, writes and discards, transaction by transaction.
     fn run(&mut self, operation: Operation, offset: Bytes, length: Bytes) -> [Vec<Place>; 3] {
-        let request =
-            HostRequest { id: 0, arrival: SimTime::ZERO, operation, offset, length, volume: 0, member: None };
+        let request = HostRequest::new(0, SimTime::ZERO, operation, offset, length);
         let mut split = Vec::new();
         self.with(|planner, view| planner.split(&request, view, &mut split));
         let mut all: [Vec<Place>; 3] = Default::default();

@@ -97,7 +97,7 @@ impl Stage {
 
     fn split(&mut self, operation: Operation, offset: Bytes, length: Bytes) -> Vec<Transaction> {
         let arrival = SimTime::ZERO;
-        let request = HostRequest { id: 0, arrival, operation, offset, length, volume: 0, member: None };
+        let request = HostRequest::new(0, arrival, operation, offset, length);
         let mut into = Vec::new();
         self.with(|planner, view| planner.split(&request, view, &mut into));
         into

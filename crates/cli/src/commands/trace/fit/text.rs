@@ -249,6 +249,9 @@ fn stream(name: &str, stream: &StreamConfig) -> String {
         TRIMS => "trim_fraction = 1.0\n",
         _ => "",
     };
+    if stream.fua_fraction > 0.0 {
+        text += &format!("fua_fraction = {}\n", stream.fua_fraction);
+    }
     text += &format!("\n[workload.stream.{name}.size]\n");
     text += &match &stream.size {
         SizeDistribution::Choices(sizes) => {

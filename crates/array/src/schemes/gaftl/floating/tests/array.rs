@@ -339,8 +339,7 @@ fn run(seed: u64) -> [u64; 5] {
             (offset, bytes) =
                 (offset + 512 * rng.below(8), (bytes - 512 * rng.below(8)).min(pages * PAGE - offset - 4096));
         }
-        let request =
-            HostRequest { id, arrival: now, operation, offset, length: bytes, volume: 0, member: None };
+        let request = HostRequest::new(id, now, operation, offset, bytes);
         array.submit(request).expect("likewise");
         left -= std::mem::take(array.completions()).len();
     }

@@ -591,7 +591,7 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 5] {
         let first = if member.is_some() { first.min(most - length) } else { first };
         let (offset, length) = (first * PAGE, length * PAGE);
         array
-            .submit(HostRequest { id, arrival: now, operation, offset, length, volume: 0, member })
+            .submit(HostRequest { member, ..HostRequest::new(id, now, operation, offset, length) })
             .expect("likewise");
         left -= std::mem::take(array.completions()).len();
         if looks.chance(0.2) && array.transactions_under_way() == 0 {
