@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use harmonia_types::{
-    BitmapCounters, CacheCounters, Counter, Counters, DeviceCounters, InsideCounters, IoCause, LogCounters,
-    NvramCounters, ReadCounters, RedundancyCounters, WriteCacheCounters,
+    BitmapCounters, BoundCounters, CacheCounters, Counter, Counters, DeviceCounters, InsideCounters, IoCause,
+    LogCounters, NvramCounters, ReadCounters, RedundancyCounters, WriteCacheCounters,
 };
 use serde::{Deserialize, Serialize};
 
@@ -31,10 +31,11 @@ use crate::years::Replacements;
 pub const SCHEMA: &str = "harmonia-report/1";
 
 /// Sections of a report that are counters, by their keys; `inside` stands in the array and in each device.
-pub const SECTIONS: [(&str, &[Counter]); 8] = [
+pub const SECTIONS: [(&str, &[Counter]); 9] = [
     ("array.redundancy", RedundancyCounters::TABLE),
     ("array.stripe_cache", CacheCounters::TABLE),
     ("array.reconstruct", ReadCounters::TABLE),
+    ("array.bounds", BoundCounters::TABLE),
     ("array.nvram", NvramCounters::TABLE),
     ("array.write_hole", LogCounters::TABLE),
     ("array.bitmap", BitmapCounters::TABLE),
@@ -131,6 +132,9 @@ pub struct ArrayReport {
     /// Reads that do without members that collect; absent where all reads wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconstruct: Option<ReadCounters>,
+    /// Page operations beside the most that a scheme promises; absent where the policy promises nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<BoundCounters>,
     /// Writes parked for members that collect; absent without NVRAM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nvram: Option<NvramCounters>,
@@ -292,6 +296,7 @@ impl ArrayReport {
             stripe_cache: None,
             write_amplification_whole_cycles: flash.of_array_over_cycles(host_bytes_written),
             reconstruct: None,
+            bounds: None,
             nvram: None,
             write_hole: None,
             bitmap: None,

@@ -454,6 +454,7 @@ fn what_is_declared_is_reported() {
         redundancy: Some(Default::default()),
         stripe_cache: Some(Default::default()),
         reconstruct: Some(Default::default()),
+        bounds: Some(Default::default()),
         nvram: Some(Default::default()),
         write_hole: Some(Default::default()),
         bitmap: Some(Default::default()),

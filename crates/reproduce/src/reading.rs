@@ -56,6 +56,7 @@ const READINGS: &[(&str, &str)] = &[
     ("partial-alone", include_str!("../../../experiments/readings/partial-alone.toml")),
     ("partial-along", include_str!("../../../experiments/readings/partial-along.toml")),
     ("victims-4", include_str!("../../../experiments/readings/victims-4.toml")),
+    ("victims-8", include_str!("../../../experiments/readings/victims-8.toml")),
     ("victims-16", include_str!("../../../experiments/readings/victims-16.toml")),
     ("no-warm-up", include_str!("../../../experiments/readings/no-warm-up.toml")),
     ("command-cycles-slc", include_str!("../../../experiments/readings/command-cycles-slc.toml")),

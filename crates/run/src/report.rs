@@ -87,6 +87,7 @@ pub(crate) fn build(
         redundancy: (scenario.array.level != Level::Raid0).then_some(counted.redundancy),
         stripe_cache: (scenario.array.stripe_cache.entries > 0).then_some(counted.cache),
         reconstruct: reconstruct(&scenario.array, policy, counted.reads),
+        bounds: policy.filter(|policy| policy.displaces()).map(|_| counted.bounds),
         nvram: (scenario.array.knowledge.nvram > 0).then_some(counted.nvram),
         write_hole: write_hole(scenario.array.faults.write_hole, counted.log),
         bitmap: matches!(scenario.array.faults.write_hole, WriteHole::Bitmap { .. })

@@ -75,6 +75,7 @@ fn mean_of(seeds: &[Report]) -> Report {
     mean.array.redundancy = mean_if_any(seeds, |run| run.array.redundancy.as_ref());
     mean.array.reconstruct = mean_if_any(seeds, |run| run.array.reconstruct.as_ref());
     mean.array.stripe_cache = mean_if_any(seeds, |run| run.array.stripe_cache.as_ref());
+    mean.array.bounds = mean_if_any(seeds, |run| run.array.bounds.as_ref());
     mean.array.nvram = mean_if_any(seeds, |run| run.array.nvram.as_ref());
     mean.array.bitmap = mean_if_any(seeds, |run| run.array.bitmap.as_ref());
     if let Some(failures) = &mut mean.array.failures {

@@ -18,7 +18,8 @@ pub mod units;
 mod wall_clock;
 
 pub use counters::array::{
-    BitmapCounters, CacheCounters, LogCounters, NvramCounters, ReadCounters, RedundancyCounters,
+    BitmapCounters, BoundCounters, CacheCounters, LogCounters, NvramCounters, ReadCounters,
+    RedundancyCounters,
 };
 pub use counters::device::{
     DeviceCounters, Estimates, InsideCounters, Met, MetGc, Noted, Pairing, QueueDepth, StreamCounters,

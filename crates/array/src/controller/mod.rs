@@ -73,8 +73,8 @@ use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{AtEnd, Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
 use harmonia_types::{
-    BitmapCounters, Bytes, CacheCounters, Completion, Deadlines, DeviceId, LogCounters, NvramCounters,
-    ReadCounters, RedundancyCounters, SimDuration, SimTime, WallClock,
+    BitmapCounters, BoundCounters, Bytes, CacheCounters, Completion, Deadlines, DeviceId, LogCounters,
+    NvramCounters, ReadCounters, RedundancyCounters, SimDuration, SimTime, WallClock,
 };
 
 use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
@@ -229,6 +229,8 @@ harmonia_types::counters! {
         pub redundancy: RedundancyCounters;
         /// Reads around members that collect.
         pub reads: ReadCounters;
+        /// Page operations beside what a scheme promises.
+        pub bounds: BoundCounters;
         /// Writes parked in NVRAM.
         pub nvram: NvramCounters;
         /// What failures have cost.
@@ -768,6 +770,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         ArrayCounters {
             redundancy: RedundancyCounters { stripe_waits: self.row_waits, ..self.planner.counters() },
             reads: ReadCounters { hedges, hedges_won, ..self.planner.read_counters() },
+            bounds: self.planner.bound_counters(),
             nvram: self.nvram.as_ref().map_or_else(NvramCounters::default, |nvram| nvram.counters()),
             losses: self.losses(),
             unreadable_pages: self.unreadable_pages(),

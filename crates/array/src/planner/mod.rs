@@ -40,7 +40,8 @@ use std::collections::BTreeSet;
 use dyn_clone::DynClone;
 use harmonia_types::registry::{Entry, Registry};
 use harmonia_types::{
-    Bytes, DeviceId, HostRequest, Operation, ReadCounters, RedundancyCounters, SimDuration, SimTime,
+    BoundCounters, Bytes, DeviceId, HostRequest, Operation, ReadCounters, RedundancyCounters, SimDuration,
+    SimTime,
 };
 
 use crate::config::{Avoid, DegradedWrites, Reads, SmallWrite};
@@ -130,6 +131,11 @@ pub trait Planner: Send + DynClone {
     /// What reads around members that collect have cost since the run began.
     fn read_counters(&self) -> ReadCounters {
         ReadCounters::default()
+    }
+
+    /// What it promises at most, and what its plans took since the run began; nothing if it promises nothing.
+    fn bound_counters(&self) -> BoundCounters {
+        BoundCounters::default()
     }
 
     /// What failures have cost since the run began.

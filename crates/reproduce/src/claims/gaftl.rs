@@ -17,8 +17,9 @@
 //! * a gain of a maximum may be off by 15 points; "several orders of magnitude" is asked to be 10 times or more. It has a direction:
 //!   at first a maximum that was a seventh counted as none.
 //!
-//! Leaves out: bounds of Table 2 (one page operation), which hold for empty queues only. What is asked of them is that no request
-//! waits for collection.
+//! Leaves out: Table 2, of which the text that we have lacks the cells, but for what section IV says of it: no request waits for
+//! collection. One page operation for each request holds for empty queues only. How many of them a row takes is counted in every
+//! run (`array.bounds`) and is no claim: the paper has no figure of it.
 
 use crate::measure::{Measure, Quantity};
 

@@ -66,6 +66,31 @@ fn no_request_waits_for_collection_while_members_take_turns_and_slots_are_free()
     assert!(calm_runs >= 9, "only {calm_runs} of 18 runs are calm");
 }
 
+/// Requests of one page and of three, so that rows are written in part and whole.
+#[test]
+fn no_plan_exceeds_what_is_promised_and_some_reach_it() {
+    let bounds = |size: &str, own: &[&str]| {
+        let size = format!("workload.size.mean={size}");
+        report(&[&[&size, "array.stripe_unit=4KiB"][..], own].concat(), true).array.bounds
+    };
+    assert_eq!(bounds("4KiB", &["array.free_stripes=16"]), None, "who waits promises nothing");
+    let floating = "array.coordination.stripes=floating";
+    for (size, own) in [
+        ("4KiB", &["array.free_stripes=16", GAFTL][..]),
+        ("4KiB", &["array.free_stripes=16", GAFTL, "array.level=raid6", "array.devices=5"]),
+        ("4KiB", &[GAFTL, floating, "array.small_write=reconstruct"]),
+        ("12KiB", &[GAFTL, floating, "array.devices=6"]),
+    ] {
+        let of = bounds(size, own).expect("it promises something");
+        assert_eq!(of.exceeded, 0, "{own:?}: {of:?}");
+        assert!(of.promised > 2_000 && of.reached > 500 && of.most_pages_of_read > 0, "{own:?}: {of:?}");
+    }
+    // Parity is in the way of three units: six writes, where the paper's algorithms make five.
+    let wide = ["workload.size.mean=12KiB", "array.devices=6", "array.free_stripes=64", GAFTL];
+    let of = bounds("12KiB", &wide).expect("it promises something");
+    assert!(of.exceeded > 0 && of.exceeded < of.promised / 4, "{of:?}");
+}
+
 #[test]
 fn with_few_slots_writes_wait_and_are_counted_or_are_parked() {
     let busy = ["array.free_stripes=1", "workload.arrival.rate=600", "array.stripe_unit=4KiB", GAFTL];

@@ -1019,8 +1019,12 @@ fn parity_adds_up(scenario: &Scenario, array: &ArrayReport, is_whole: bool) {
         let times = if displaces { 3 } else { 1 };
         let moves = array.coordination.counters.get("migration_writes").copied().unwrap_or(0);
         let most = times * parities * (host + unwritten) + moves;
+        assert_eq!(array.bounds.is_some(), displaces, "who goes around members promises how");
         // Where stripes float, a discard of a part of a row writes parity without it.
         let discards = scenario.array.layout().is_floating();
+        let bounds = array.bounds.unwrap_or_default();
+        assert!(bounds.reached + bounds.exceeded <= bounds.promised, "{bounds:?}");
+        assert!(!discards || bounds.exceeded == 0, "floating stripes keep to the paper's counts: {bounds:?}");
         assert!(discards || parity <= most, "{parity} pages of parity for {host} of data");
         assert!(
             (parity + unwritten) * data_units >= parities * host,

@@ -54,6 +54,23 @@ crate::counters! {
         pub waited_pages: u64 = Sum, "pages";
     }
 
+    /// The report's `array.bounds`: page operations of reads and writes, beside the most that a scheme promises for them. A request is
+    /// one operation for each stripe that it covers in part, and one for all whole ones behind one another. A page is a row of a
+    /// member.
+    pub struct BoundCounters {
+        /// Operations for which the scheme promises a bound.
+        pub promised: u64 = Sum, "count";
+        /// Those of them that took as many page operations as that allows.
+        pub reached: u64 = Sum, "count";
+        /// Those that took more.
+        pub exceeded: u64 = Sum, "count";
+        /// Most pages read by one of them that reads while it holds its rows, for a row: of several rows the mean. Since the run
+        /// began, warm-up included.
+        pub most_pages_of_read: u64 = Peak, "pages";
+        /// The same of one that writes: pages read and written.
+        pub most_pages_of_write: u64 = Peak, "pages";
+    }
+
     /// The report's `array.nvram`: writes parked for members that collect.
     pub struct NvramCounters {
         /// What it holds.

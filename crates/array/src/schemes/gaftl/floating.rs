@@ -41,10 +41,11 @@ mod tests;
 
 use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{
-    Bytes, Counters as _, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters,
+    BoundCounters, Bytes, Counters as _, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters,
     RedundancyCounters, SimTime,
 };
 
+use super::bounds::{self, Bounds, InTheWay};
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
 use crate::planner::parity::ParityPlanner;
@@ -89,6 +90,7 @@ struct FloatingPlanner {
     counters: RedundancyCounters,
     reads: ReadCounters,
     own: Counters,
+    bounds: Bounds,
     /// By member: its last operation in the step.
     last: Vec<u32>,
     /// What the plan being made writes, and what it discards when that is done.
@@ -105,6 +107,7 @@ impl FloatingPlanner {
         page: Bytes,
     ) -> Self {
         let (row, members) = (layout.row_bytes(), whole.members());
+        let stripes = bounds::Stripes { parities: 1, extra: 0, forces: false };
         FloatingPlanner {
             inner,
             members,
@@ -118,6 +121,7 @@ impl FloatingPlanner {
             counters: RedundancyCounters::default(),
             reads: ReadCounters::default(),
             own: Counters::default(),
+            bounds: Bounds::new(stripes, row, small_write),
             last: Vec::new(),
             writes: Vec::new(),
             discards: Vec::new(),
@@ -205,6 +209,7 @@ impl FloatingPlanner {
     fn write_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let case = self.row(row, Self::units_of(of), of, view);
         let decision = case.written(self.small_write);
+        self.promise(&case, decision.waits);
         self.pre_read(row, &decision, plan);
         let kind = match decision.way {
             Way::Modify => &mut self.counters.rows_read_modify_write,
@@ -216,6 +221,35 @@ impl FloatingPlanner {
         each(case.changed).for_each(|unit| self.write_slot(row, unit, Phase::Data));
         self.write_slot(row, case.parity, Phase::Parity);
         self.map.write(row, self.map.written(row) | case.changed);
+    }
+
+    /// Takes note of what is promised for a row that is written.
+    fn promise(&mut self, case: &Row, waits: bool) {
+        if waits {
+            return self.bounds.gives_up();
+        }
+        let in_the_way = if case.busy & (case.changed | 1 << case.parity) != 0 {
+            InTheWay::Wanted
+        } else if case.busy & case.held != 0 {
+            InTheWay::Other
+        } else {
+            InTheWay::Nothing
+        };
+        let others = case.held & !case.changed & !(1 << case.parity);
+        let (wanted, others) = (case.changed.count_ones().into(), others.count_ones().into());
+        self.bounds.writes(bounds::Row { wanted, others, in_the_way }, 1);
+    }
+
+    /// The same for a row that is read.
+    fn promise_read(&mut self, case: &Row, waits: bool) {
+        if waits {
+            return self.bounds.gives_up();
+        }
+        let units = case.held & !(1 << case.parity);
+        let wanted = case.changed & units;
+        let in_the_way = if wanted & case.busy == 0 { InTheWay::Nothing } else { InTheWay::Wanted };
+        let (wanted, others) = (wanted.count_ones().into(), (units & !wanted).count_ones().into());
+        self.bounds.reads(bounds::Row { wanted, others, in_the_way }, 1);
     }
 
     fn discard_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
@@ -255,6 +289,7 @@ impl FloatingPlanner {
         let case = self.row(row, Self::units_of(of), of, view);
         let (slots, rebuilt) = case.read();
         let waits = rebuilt.is_none() && slots & case.busy != 0;
+        self.promise_read(&case, waits);
         self.own.waits_several += u64::from(waits);
         self.reads.waited_pages += u64::from(waits);
         self.reads.rebuilt_pages += u64::from(rebuilt.is_some());
@@ -339,6 +374,7 @@ impl Planner for FloatingPlanner {
     fn plan(&mut self, now: SimTime, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let Transaction { operation, rows, kind, tag, .. } = *transaction;
         self.begin_step();
+        self.bounds.begin(transaction);
         match operation {
             Operation::Trim if kind == Kind::Tidy && tag == SWEEP => return self.trim_left(view, plan),
             Operation::Flush => return self.inner.plan(now, transaction, view, plan),
@@ -353,6 +389,7 @@ impl Planner for FloatingPlanner {
             }
         }
         self.write_noted(plan);
+        self.bounds.judge(transaction, plan);
     }
 
     fn begins_with(&mut self, holds: &dyn Fn(DeviceId, Bytes) -> bool) {
@@ -379,6 +416,10 @@ impl Planner for FloatingPlanner {
 
     fn read_counters(&self) -> ReadCounters {
         self.reads
+    }
+
+    fn bound_counters(&self) -> BoundCounters {
+        self.bounds.counters()
     }
 
     fn own_counters(&self) -> Vec<(&'static str, u64)> {

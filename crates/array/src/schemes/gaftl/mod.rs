@@ -9,7 +9,8 @@
 //!
 //! * [`coordinator`]: whose turn it is, in the states of the paper; its comment is the page of the policy;
 //! * [`planner`]: which operations a request becomes, row by row, where stripes lie in rows of all members;
-//! * [`floating`]: the same where each stripe leaves one member free.
+//! * [`floating`]: the same where each stripe leaves one member free;
+//! * [`bounds`]: the most page operations that either promises, held against its plans.
 //!
 //! Neither half calls the other. The coordinator says that it displaces, and how ([`crate::placing`]). The planner sees which
 //! members collect or are reserved, as every planner does. Drains that let go on what was planned are the controller's
@@ -17,6 +18,7 @@
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), sections III to V.
 
+mod bounds;
 mod coordinator;
 mod floating;
 mod planner;

@@ -59,6 +59,7 @@ mod degraded;
 mod displaced;
 mod dual;
 mod migration;
+mod promised;
 mod row;
 mod stripe_map;
 #[cfg(test)]
@@ -66,10 +67,11 @@ pub(super) mod tests;
 
 use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{
-    Bytes, Counters, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters, RedundancyCounters,
-    SimTime,
+    BoundCounters, Bytes, Counters, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters,
+    RedundancyCounters, SimTime,
 };
 
+use super::bounds::{self, Bounds, InTheWay};
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
 use crate::planner::missing::Counted;
@@ -110,6 +112,7 @@ pub(super) struct GaftlPlanner {
     forces: bool,
     counters: RedundancyCounters,
     reads: ReadCounters,
+    bounds: Bounds,
     /// Whose turn it is to be chosen among members with as little to do.
     turn: u16,
     /// By member: bytes that the plan being made gives it in slots.
@@ -150,6 +153,8 @@ impl GaftlPlanner {
         let (row, members) = (layout.row_bytes(), whole.members());
         let count = free_stripes * (whole.stripe_unit() / row);
         let reserve = Rows { first: whole.member_bytes() / row, count };
+        let parities = layout.parities().into();
+        let stripes = bounds::Stripes { parities, extra: parities, forces: false };
         GaftlPlanner {
             inner,
             layout,
@@ -165,6 +170,7 @@ impl GaftlPlanner {
             forces: false,
             counters: RedundancyCounters::default(),
             reads: ReadCounters::default(),
+            bounds: Bounds::new(stripes, row, small_write),
             turn: 0,
             load: vec![0; usize::from(members)],
             last: Vec::new(),
@@ -193,7 +199,8 @@ impl GaftlPlanner {
     pub fn placing(self, placing: Placing) -> Self {
         let migrating = (placing.migration != Migration::None)
             .then(|| Box::new(Migrating::new(&self.layout, self.members, self.rows, placing)));
-        GaftlPlanner { migrating, forces: placing.forces, ..self }
+        let bounds = self.bounds.clone().forcing(placing.forces);
+        GaftlPlanner { migrating, forces: placing.forces, bounds, ..self }
     }
 
     /// The member that holds a unit of a row.
@@ -422,6 +429,8 @@ impl Planner for GaftlPlanner {
         if self.may_fail && operation == Operation::Write && rows.count > 0 {
             self.remember(rows);
         }
+        self.bounds.begin(transaction);
+        self.promise(transaction, view);
         match operation {
             Operation::Write if kind == Kind::Tidy && tag == HOMECOMING => {
                 self.bring_home(transaction, view, plan);
@@ -446,6 +455,7 @@ impl Planner for GaftlPlanner {
             }
             _ => self.inner.plan(now, transaction, view, plan),
         }
+        self.bounds.judge(transaction, plan);
     }
 
     fn on_refused(
@@ -502,6 +512,10 @@ impl Planner for GaftlPlanner {
         let mut counters = self.inner.read_counters();
         counters.add(&self.reads);
         counters
+    }
+
+    fn bound_counters(&self) -> BoundCounters {
+        self.bounds.counters()
     }
 
     fn own_counters(&self) -> Vec<(&'static str, u64)> {

@@ -2,7 +2,7 @@
 
 mod array;
 
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{BoundCounters, Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 use super::stripe_map::each;
 use super::{FloatingPlanner, MOST_MEMBERS};
@@ -202,6 +202,10 @@ fn counts_of_operations_are_as_derived_for_4_to_9_members() {
                     (changed.start..changed.end).chain([units]).map(|slot| slot as u16).collect();
                 let after = sorted(held.iter().map(|&slot| stage.places(0)[usize::from(slot)]));
                 assert_eq!(write, after, "{case}: what is written is where the map says");
+                // Whoever reads the fewest may read less than Algorithm 1.
+                let is_less = !is_unit && !is_parity && reads < anew;
+                let BoundCounters { promised, reached, exceeded, .. } = stage.planner.bound_counters();
+                assert_eq!((promised, reached, exceeded), (1, u64::from(!is_less), 0), "{case}");
                 cases += 1;
             }
         }
@@ -212,6 +216,8 @@ fn counts_of_operations_are_as_derived_for_4_to_9_members() {
             stage.collects(&[places[unit as usize].0]);
             let others = (0..=units).filter(|&slot| slot != unit).map(|slot| places[slot as usize]);
             assert_eq!(stage.read(unit..unit + 1), sorted(others), "{members} members: n - 2 reads");
+            let BoundCounters { promised, reached, most_pages_of_read, .. } = stage.planner.bound_counters();
+            assert_eq!((promised, reached, most_pages_of_read), (2, 2, units), "{members} members");
             assert_eq!(
                 stage.read(0..units).len() as u64,
                 units,
@@ -325,6 +331,22 @@ fn where_two_members_of_a_row_collect_nothing_moves() {
     assert_eq!(stage.read(2..3), sorted([places[0], places[1], places[3]]));
     stage.collects(&[places[2].0, places[3].0]);
     assert_eq!((stage.read(2..3), stage.planner.own.waits_several), (vec![places[2]], 5));
+}
+
+/// The promise is about one member that collects.
+#[test]
+fn nothing_is_promised_where_two_members_of_a_row_collect() {
+    let mut stage = Stage::full(SmallWrite::Reconstruct, 5, 1);
+    let places = stage.places(0);
+    stage.collects(&[places[0].0, places[1].0]);
+    stage.write(0..1);
+    stage.read(0..1);
+    assert_eq!(stage.planner.bound_counters(), BoundCounters::default());
+    // Of what was never written nothing is read, and nothing is promised to be.
+    let mut stage = Stage::empty(SmallWrite::Reconstruct, 5, 1);
+    stage.write(0..1);
+    let BoundCounters { promised, reached, most_pages_of_write, .. } = stage.planner.bound_counters();
+    assert_eq!((promised, reached, most_pages_of_write), (1, 1, 2));
 }
 
 /// Units of three pages: each page moves with its row.

@@ -104,6 +104,7 @@ impl GaftlPlanner {
         }
         if !self.has_room(&row) {
             self.displaced.counters.waits_full += 1;
+            self.bounds.gives_up();
             (row.busy, row.moves) = (Busy::Nobody, None);
         }
         let (way, needs) = self.way(&row);

@@ -1,6 +1,7 @@
 //! Plans of rows of which units lie away from home: literal ones, and random histories on symbolic contents (`model`).
 
 mod array;
+mod bounds;
 mod copies;
 mod drawn;
 mod dual;
