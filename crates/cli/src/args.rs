@@ -600,7 +600,9 @@ impl ScenarioArguments {
                 "--drive: nothing says what the array has to do\n  allowed: --trace FILE, or a load such as --set workload.preset=hpc-w",
             );
         }
-        let (template, assumed) = Bought { drive, count, level, chunk: chunk.as_deref() }.template()?;
+        let replays = !self.changes.traces.is_empty();
+        let bought = Bought { drive, count, level, chunk: chunk.as_deref(), replays };
+        let (template, assumed) = bought.template()?;
         let is_assumed = |assumed: &Assumed| !self.changes.says(assumed.key);
         Ok((template, assumed.into_iter().filter(is_assumed).map(|assumed| assumed.text).collect()))
     }

@@ -141,7 +141,8 @@ fn planned(source: &Source, drives: Option<Drives>) -> Result<(advice::Plan, Vec
     let (template, assumed) = match &drives {
         None => (source.template()?, Vec::new()),
         Some((drive, count, level, chunk)) => {
-            Bought { drive, count: *count, level, chunk: chunk.as_deref() }.template()?
+            let replays = source.trace.as_ref().is_some_and(|trace| !trace.paths.is_empty());
+            Bought { drive, count: *count, level, chunk: chunk.as_deref(), replays }.template()?
         }
     };
     let assumed = assumed.into_iter().filter(|assumed| !says(&source.sets, assumed.key));

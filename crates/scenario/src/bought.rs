@@ -35,6 +35,8 @@ pub struct Bought<'a> {
     pub level: &'a str,
     /// `--chunk`: as `array.stripe_unit` has it.
     pub chunk: Option<&'a str>,
+    /// Whether a trace is replayed, which the drives have then served for long.
+    pub replays: bool,
 }
 
 /// Something that nobody said.
@@ -60,8 +62,10 @@ impl Bought<'_> {
         let scenario = Scenario::parse(&any, "array", &[], None).map_err(|bad| self.in_options(&bad))?;
         let mut assumed = vec![Assumed {
             key: "precondition",
-            text: "drives are 100% full, and three times their data was overwritten at random (precondition)"
-                .to_owned(),
+            text: format!(
+                "drives are 100% full, and three times their data was overwritten {} (precondition)",
+                if self.replays { "by the trace, again and again" } else { "at random" }
+            ),
         }];
         if self.chunk.is_none() {
             let unit = units::format_bytes(scenario.array.stripe_unit);
@@ -91,7 +95,8 @@ impl Bought<'_> {
     }
 
     fn text(&self, mut ssd: toml::Table, divisor: u32) -> String {
-        let Bought { drive, count, level, chunk } = self;
+        let Bought { drive, count, level, chunk, replays } = self;
+        let space = if *replays { "overwrite_space = \"load\"\n" } else { "" };
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let chunk = chunk.map(|chunk| format!("stripe_unit = {}\n", quoted(chunk))).unwrap_or_default();
         if divisor > 1 {
@@ -100,7 +105,7 @@ impl Bought<'_> {
         let ssd = toml::Table::from_iter([("ssd".to_owned(), toml::Value::Table(ssd))]);
         let name = printable(drive.rsplit('/').next().unwrap_or(drive), 60);
         format!(
-            "name = {}\n\n[precondition]\nfill = 1.0\noverwrite = 3.0\n\n[array]\ndevices = {count}\nlevel = {}\n{chunk}\
+            "name = {}\n\n[precondition]\nfill = 1.0\noverwrite = 3.0\n{space}\n[array]\ndevices = {count}\nlevel = {}\n{chunk}\
              coordination.policy = \"local\"\n\n{ssd}",
             quoted(&format!("{count} x {name}, {}", printable(level, 20))),
             quoted(level),
@@ -202,8 +207,10 @@ fn unreadable(name: &str, why: &str) -> BadInput {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::OverwriteSpace;
 
-    const SIX: Bought<'_> = Bought { drive: "modern-tlc-1t", count: 6, level: "raid6", chunk: None };
+    const SIX: Bought<'_> =
+        Bought { drive: "modern-tlc-1t", count: 6, level: "raid6", chunk: None, replays: false };
 
     fn refused(bought: Bought<'_>) -> String {
         bought.template().map(|_| ()).unwrap_err().to_string()
@@ -218,9 +225,21 @@ mod tests {
         assert_eq!((scenario.array.devices, scenario.array.coordination.policy.as_str()), (6, "local"));
         let pages = scenario.array.members[0].ssd.resolve().unwrap().logical_pages;
         assert!(u64::from(pages) * 6 < UNITS_MOST + UNITS_MOST / 5, "{pages} pages a drive");
-        let small = Bought { drive: "tiny-test", count: 4, level: "raid5", chunk: Some("64KiB") };
+        let small = Bought { drive: "tiny-test", count: 4, level: "raid5", chunk: Some("64KiB"), ..SIX };
         let keys: Vec<&str> = small.template().unwrap().1.iter().map(|assumed| assumed.key).collect();
         assert_eq!(keys, ["precondition"], "small drives are simulated as they are");
+    }
+
+    /// With a trace the drives have served it before.
+    #[test]
+    fn a_trace_ages_the_drives() {
+        let space = |replays| {
+            let (template, assumed) = Bought { replays, ..SIX }.template().unwrap();
+            let scenario = template.with(&["workload.preset=hpc-w".to_owned()], None).unwrap();
+            (scenario.precondition.overwrite_space, assumed[0].text.contains("by the trace"))
+        };
+        assert_eq!(space(true), (OverwriteSpace::Load, true));
+        assert_eq!(space(false), (OverwriteSpace::All, false));
     }
 
     /// The file of a drive says what a preset says, with figures of its own.
