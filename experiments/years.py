@@ -111,11 +111,11 @@ class Load:
 
 
 class Trace(Load):
-    """A trace of somebody's own, replayed again and again."""
+    """A trace of somebody's own, replayed again and again on drives that it has aged. Floating stripes cannot be aged so."""
 
     def __init__(self, path, time_scale, called):
         name = f"{called} x {time_scale:g}"
-        keys = [f"workload.time_scale={time_scale:.6g}", "workload.repeat=1000"]
+        keys = [f"workload.time_scale={time_scale:.6g}", "workload.repeat=1000", "precondition.overwrite_space=load"]
         super().__init__(name, f"the trace {name}", keys, 240000, 120000, 120000)
         self.path = path
         # Files of one name may come one after the other.

@@ -15,7 +15,11 @@
 //! The overwrites may be kept to the first bytes of a RAID-0 array, such as those that a load addresses. Members and units then
 //! get shares in proportion to their pages of it.
 //!
+//! Or an array of any level is overwritten as a load writes to it ([`age_by`]).
+//!
 //! Collection while ageing is local and per unit; domain, schedule and coordination are no part of the aged state.
+
+mod rewritten;
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -24,12 +28,13 @@ use harmonia_engine::Rng;
 use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::{Ftl, Goal, OutOfBlocks, UnitMut};
+use harmonia_ssd::{Ftl, Goal, OutOfBlocks, Shape, UnitMut};
 use harmonia_types::{Bytes, DeviceId, IoCause, SimTime};
 
 use crate::config::ArrayConfig;
 use crate::dealing::dealt;
 use crate::layout::{Held, Layout, Unit};
+pub use rewritten::age_by;
 
 /// Counts the meanings of ageing: goes up by one whenever the same configuration and seed come to age otherwise, so that
 /// states kept in files are not taken for what would come out now. `tests/all/stored.rs` notices.
@@ -91,6 +96,8 @@ pub enum AgeingError {
     Cancelled,
     /// The configuration cannot work.
     Infeasible(String),
+    /// The load cannot be had; the text says why.
+    Load(String),
     /// A unit of this member ran out of free blocks.
     OutOfBlocks(u16, OutOfBlocks),
 }
@@ -106,16 +113,8 @@ pub fn ageing_pages(config: &ArrayConfig, fill: f64, overwrite: f64) -> u64 {
 /// # Errors
 /// If it is cancelled, cannot work, or a device runs out of free blocks.
 pub fn age(config: &ArrayConfig, plan: &AgeingPlan<'_>) -> Result<AgedState, AgeingError> {
-    let mut devices = Vec::with_capacity(config.members.len());
-    for (index, member) in config.members.iter().enumerate() {
-        let ftl = Ftl::new(&member.ssd, plan.seed, &format!("device/{index}"))
-            .map_err(|error| AgeingError::Infeasible(error.to_string()))?;
-        devices.push(ftl);
-    }
-    let layout = config.layout();
+    let (mut devices, layout, mut filled) = empty(config, plan)?;
     let page = config.page_size();
-    let mut filled: Vec<Filled> =
-        (0..config.devices).map(|member| Filled::new(&layout, DeviceId(member), page, plan.fill)).collect();
     if let Some(within) = plan.within {
         let Layout::Striped(striped) = &layout else {
             let problem = "only RAID-0 can be overwritten in a part of its space";
@@ -134,6 +133,24 @@ pub fn age(config: &ArrayConfig, plan: &AgeingPlan<'_>) -> Result<AgedState, Age
         marks.add(&age_device(&config.members[index].ssd, ftl, index as u16, filled, writes, plan)?);
     }
     Ok(AgedState { devices, steadiness: marks.steadiness() })
+}
+
+/// Devices that nobody has written to, and what each is to hold before it is overwritten.
+fn empty(
+    config: &ArrayConfig,
+    plan: &AgeingPlan<'_>,
+) -> Result<(Vec<Ftl>, Layout, Vec<Filled>), AgeingError> {
+    let mut devices = Vec::with_capacity(config.members.len());
+    for (index, member) in config.members.iter().enumerate() {
+        let ftl = Ftl::new(&member.ssd, plan.seed, &format!("device/{index}"))
+            .map_err(|error| AgeingError::Infeasible(error.to_string()))?;
+        devices.push(ftl);
+    }
+    let layout = config.layout();
+    let filled = (0..config.devices)
+        .map(|member| Filled::new(&layout, DeviceId(member), config.page_size(), plan.fill))
+        .collect();
+    Ok((devices, layout, filled))
 }
 
 /// What a member holds before it is overwritten: the filled part of each zone, and the parity of every stripe, as after
@@ -333,29 +350,12 @@ fn age_dynamic(
     plan: &AgeingPlan<'_>,
 ) -> Result<Marks, AgeingError> {
     let shape = ftl.shape().clone();
-    let most = shape.most_live.unwrap_or(u32::MAX);
     let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
     let mut rng = Rng::stream(plan.seed, &format!("age/device/{device}/anywhere"));
-    let (mut next, mut next_plane) = (0, vec![0; shape.dies as usize]);
+    let mut anywhere = Anywhere::new(&shape);
     let mut write = |ftl: &mut Ftl, lpn: u32| {
-        let room = if shape.names_die {
-            let die = shape.locate(lpn).0;
-            let turn = &mut next_plane[die as usize];
-            let unit = ftl.roomiest(die, *turn, |_| (0, 0));
-            *turn = unit.map_or(*turn, |unit| (unit + 1) % shape.units_per_die);
-            unit
-        } else {
-            let order = (0..shape.units()).map(|step| (next + step) % shape.units());
-            let position = order.into_iter().find(|&at| ftl.live_pages(shape.unit_at(at)) < most);
-            next = position.map_or(next, |position| (position + 1) % shape.units());
-            position.map(|position| shape.unit_at(position))
-        };
-        // Where nobody has room for another unit's page, it stays where it is.
-        let unit = room.or_else(|| ftl.home(lpn)).unwrap_or(shape.units_for(lpn).start);
-        if ftl.free_blocks(unit) <= shape.ages_at {
-            ftl.unit(unit).collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
-        }
-        ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
+        let unit = anywhere.unit(ftl, lpn);
+        write_to(ftl, unit, lpn, goal, policy)
     };
     let parity = filled.end()..if filled.has_parity_beyond() { filled.used } else { 0 };
     let parity = parity.filter(|&page| filled.is_parity(page)).map(|page| page as u32).collect();
@@ -397,6 +397,54 @@ fn age_dynamic(
     }
     marks.complete = overwrites >= 2 * window;
     Ok(marks)
+}
+
+/// Where pages go that may lie anywhere.
+struct Anywhere {
+    shape: Shape,
+    next: u32,
+    /// By die.
+    next_plane: Vec<u32>,
+}
+
+impl Anywhere {
+    fn new(shape: &Shape) -> Anywhere {
+        Anywhere { shape: shape.clone(), next: 0, next_plane: vec![0; shape.dies as usize] }
+    }
+
+    /// The unit that takes a page.
+    fn unit(&mut self, ftl: &Ftl, lpn: u32) -> u32 {
+        let Anywhere { shape, next, next_plane } = self;
+        let room = if shape.names_die {
+            let die = shape.locate(lpn).0;
+            let turn = &mut next_plane[die as usize];
+            let unit = ftl.roomiest(die, *turn, |_| (0, 0));
+            *turn = unit.map_or(*turn, |unit| (unit + 1) % shape.units_per_die);
+            unit
+        } else {
+            let most = shape.most_live.unwrap_or(u32::MAX);
+            let order = (0..shape.units()).map(|step| (*next + step) % shape.units());
+            let position = order.into_iter().find(|&at| ftl.live_pages(shape.unit_at(at)) < most);
+            *next = position.map_or(*next, |position| (position + 1) % shape.units());
+            position.map(|position| shape.unit_at(position))
+        };
+        // Where nobody has room for another unit's page, it stays where it is.
+        room.or_else(|| ftl.home(lpn)).unwrap_or(shape.units_for(lpn).start)
+    }
+}
+
+/// Writes a page of a unit, which collects before if it has to.
+fn write_to(
+    ftl: &mut Ftl,
+    unit: u32,
+    lpn: u32,
+    goal: Goal,
+    policy: &dyn victim::Victim,
+) -> Result<(), OutOfBlocks> {
+    if ftl.free_blocks(unit) <= ftl.shape().ages_at {
+        ftl.unit(unit).collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
+    }
+    ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
 }
 
 fn age_unit(

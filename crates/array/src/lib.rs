@@ -30,7 +30,7 @@ mod stored;
 pub mod stripe_cache;
 pub mod years;
 
-pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, ageing_pages};
+pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, age_by, ageing_pages};
 pub use config::{
     ArrayConfig, Avoid, Befalls, CoordinationConfig, DegradedWrites, Fault, Faults, Interface, Knowledge,
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,

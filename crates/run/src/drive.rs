@@ -186,15 +186,12 @@ impl Run<'_> {
         observer: Option<Box<dyn Observer + 'b>>,
     ) -> Result<Clock<'b, P, Meter<'b>>, RunError> {
         let scenario = &self.variant.scenario;
-        let (warmup, total, excluded) = match &scenario.workload {
-            WorkloadConfig::Synthetic(load) => {
-                let apart = load.skew_fraction > 0.0 && load.skew_rest == SkewRest::Others;
-                let skewed = apart.then_some(DeviceId(load.skew_member));
-                (load.warmup, Some(load.limit), skewed)
-            }
-            WorkloadConfig::Streams(load) => (load.warmup, Some(load.limit), None),
-            WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit, None),
+        let (warmup, total) = match &scenario.workload {
+            WorkloadConfig::Synthetic(load) => (load.warmup, Some(load.limit)),
+            WorkloadConfig::Streams(load) => (load.warmup, Some(load.limit)),
+            WorkloadConfig::Trace(trace) => (trace.warmup, trace.limit),
         };
+        let excluded = excluded(scenario);
         let array = &scenario.array;
         let members: Vec<_> =
             array.members.iter().chain(&array.faults.spares).chain(&array.faults.journal).collect();
@@ -245,6 +242,16 @@ impl Run<'_> {
 /// Observes nothing.
 fn nobody<'a>() -> Box<dyn Observer + 'a> {
     Box::new(Vec::<Box<dyn Observer + 'a>>::new())
+}
+
+/// The member that only pinned requests go to.
+pub(crate) fn excluded(scenario: &Scenario) -> Option<DeviceId> {
+    match &scenario.workload {
+        WorkloadConfig::Synthetic(load) if load.skew_fraction > 0.0 => {
+            (load.skew_rest == SkewRest::Others).then_some(DeviceId(load.skew_member))
+        }
+        _ => None,
+    }
 }
 
 /// The array of a scenario as its load sees it.

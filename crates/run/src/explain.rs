@@ -28,7 +28,7 @@ use crate::seeds::Job;
 use crate::tape::{self, MemberTape, TapeWindow, Taped};
 use crate::{
     Group, Observe, RunError, RunId, RunOptions, VERSION, age_or_load, bad_input, fits_in_memory, loads,
-    no_report,
+    no_report, rewrites,
 };
 
 /// The `schema` of every explanation.
@@ -356,7 +356,8 @@ impl<'a> Twice<'a> {
         let jobs = [Job::only(0, Variant { label: String::new(), scenario: scenario.clone() })];
         let loads = loads(&jobs, options.cancel)?;
         fits_in_memory(scenario, 2)?;
-        let (aged, _) = age_or_load(0, &jobs[0], options.threads, options)?;
+        let load = rewrites(scenario).then_some(&*loads[0]);
+        let (aged, _) = age_or_load(0, &jobs[0], load, options.threads, options)?;
         Ok(Twice { jobs, loads, aged, options })
     }
 

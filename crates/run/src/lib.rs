@@ -39,14 +39,17 @@ mod warmup;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use harmonia_array::{AgedState, AgeingError, AgeingPlan, Followed, Followup, Steadiness, age, ageing_pages};
+use harmonia_array::{
+    AgedState, AgeingError, AgeingPlan, Followed, Followup, Steadiness, age, age_by, ageing_pages,
+};
+use harmonia_engine::Rng;
 use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_metrics::{Comparison, Observer, Report};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::placement;
 use harmonia_ssd::{BeginsAt, FreeList, FtlConfig, GcConfig, PolicyConfig, Superblock};
 use harmonia_types::{Bytes, SimTime};
-use harmonia_workload::{Extent, Limit, Load, Next, WorkloadConfig};
+use harmonia_workload::{Extent, Limit, Load, Next, SourceError, WorkloadConfig};
 
 use harmonia_scenario::{BadInput, OverwriteSpace, Precondition, Scenario, Variant};
 use warmup::Start;
@@ -212,7 +215,8 @@ pub fn run_aged(scenario: &Scenario, aged: AgedState, options: &RunOptions<'_>) 
 pub fn run_forked(scenario: &Scenario, at: u64, options: &RunOptions<'_>) -> Result<[Report; 2], RunError> {
     let job = Job::only(0, Variant { label: String::new(), scenario: scenario.clone() });
     let load = Arc::new(prepare(scenario, options.cancel)?);
-    let AgedState { devices, steadiness, .. } = precondition(0, &job, options.threads, options)?;
+    let AgedState { devices, steadiness, .. } =
+        precondition(0, &job, rewrites(scenario).then_some(&load), options.threads, options)?;
     let Job { id, variant, name, .. } = &job;
     let threads = options.threads;
     let run = drive::Run { index: 0, id: *id, name, variant, load: &load, threads, options };
@@ -246,7 +250,9 @@ fn run_all(jobs: &[Job], options: &RunOptions<'_>) -> Result<Vec<Report>, RunErr
     let threads = (options.threads / at_once).max(1);
     let age_and_run = |alike: &[usize]| {
         let _stop = CancelOnPanic(options.cancel);
-        let (aged, ageing_ns) = age_or_load(alike[0], &jobs[alike[0]], threads, options)?;
+        let (first, load) = (&jobs[alike[0]], &loads[alike[0]]);
+        let load = rewrites(&first.variant.scenario).then_some(&**load);
+        let (aged, ageing_ns) = age_or_load(alike[0], first, load, threads, options)?;
         Group { jobs, loads: &loads, alike, threads, ageing_ns, options }.run(aged)
     };
     let mut runs: Vec<Option<Report>> = jobs.iter().map(|_| None).collect();
@@ -258,21 +264,25 @@ fn run_all(jobs: &[Job], options: &RunOptions<'_>) -> Result<Vec<Report>, RunErr
     Ok(runs.into_iter().flatten().collect())
 }
 
-/// The aged array that a job starts from, from the cache if it is there, and how long that took in ns.
+/// The aged array that a job starts from, from the cache if it is there, and how long that took in ns. Aged by `load`, if given.
 fn age_or_load(
     run: usize,
     job: &Job,
+    load: Option<&Load>,
     threads: usize,
     options: &RunOptions<'_>,
 ) -> Result<(AgedState, u64), RunError> {
     let clock = report::Stopwatch::start();
     let scenario = &job.variant.scenario;
     let cache = options.cache.filter(|_| ages_anywhere_alike(scenario));
-    let kept = cache.map(|cache| (cache, ageing_key(scenario)));
+    // A trace may hold something else tomorrow.
+    let content = || load.map_or(Ok(String::new()), Load::content).map_err(|error| bad_input(error.0, ""));
+    let key = |cache| Ok((cache, ageing_key(scenario) + &content()?));
+    let kept = cache.map(key).transpose()?;
     if let Some(aged) = kept.as_ref().and_then(|(cache, key)| cache.load(key, &scenario.array)) {
         return Ok((aged, clock.elapsed_ns()));
     }
-    let aged = precondition(run, job, threads, options)?;
+    let aged = precondition(run, job, load, threads, options)?;
     let ageing_ns = clock.elapsed_ns();
     if let Some((cache, key)) = kept {
         cache.store(&key, &aged, options.cancel);
@@ -290,7 +300,8 @@ pub fn aged_state(
     options: &RunOptions<'_>,
 ) -> Result<AgedState, RunError> {
     let job = Job::only(0, Variant { label: String::new(), scenario: scenario.clone() });
-    age_or_load(0, &job, threads, options).map(|(aged, _)| aged)
+    let load = rewrites(scenario).then(|| prepare(scenario, options.cancel)).transpose()?;
+    age_or_load(0, &job, load.as_ref(), threads, options).map(|(aged, _)| aged)
 }
 
 /// What ageing a scenario's array depends on: scenarios of which it is equal start from the same aged array.
@@ -383,11 +394,13 @@ fn ages_as(gc: &GcConfig) -> PolicyConfig {
 /// under the same name in another process, or in this one tomorrow.
 fn ages_anywhere_alike(scenario: &Scenario) -> bool {
     let members = &scenario.array.members;
-    members.iter().all(|member| {
-        let placement = &member.ssd.ftl.placement.policy;
-        victim::POLICIES.is_built_in(&ages_as(&member.ssd.gc).policy)
-            && placement::POLICIES.is_built_in(placement)
-    })
+    let reads_trace = rewrites(scenario) && matches!(scenario.workload, WorkloadConfig::Trace(_));
+    !reads_trace
+        && members.iter().all(|member| {
+            let placement = &member.ssd.ftl.placement.policy;
+            victim::POLICIES.is_built_in(&ages_as(&member.ssd.gc).policy)
+                && placement::POLICIES.is_built_in(placement)
+        })
 }
 
 /// The threshold at which a device collects while it ages.
@@ -458,8 +471,40 @@ fn ageing_key(scenario: &Scenario) -> String {
     let members: Vec<String> = members.collect();
     let Precondition { fill, overwrite, seed, overwrite_space: _, warmup_policy: _ } = scenario.precondition;
     let within = overwritten(scenario).map(|bytes| format!(", within: {bytes}")).unwrap_or_default();
-    let aged = format!("Precondition {{ fill: {fill:?}, overwrite: {overwrite:?}{within} }}");
+    let by = rewritten_by(scenario).map(|by| format!(", by: {by}")).unwrap_or_default();
+    let aged = format!("Precondition {{ fill: {fill:?}, overwrite: {overwrite:?}{within}{by} }}");
     format!("{} {aged} {} {members:?}", seed.unwrap_or(scenario.seed), filled(scenario))
+}
+
+/// Whether overwrites go where the load writes.
+fn rewrites(scenario: &Scenario) -> bool {
+    scenario.precondition.overwrite_space == OverwriteSpace::Load
+}
+
+/// What decides which pages of members they go to, beside what decides it for all; `None` if they do not.
+fn rewritten_by(scenario: &Scenario) -> Option<String> {
+    let load = || {
+        let (array, load) = (&scenario.array, scenario.workload.as_rewritten());
+        let geometry = drive::geometry(scenario);
+        format!(
+            "{} {load:?} {geometry:?} {} {} {:?}",
+            scenario.seed, array.level, array.stripe_unit, array.parity_shares
+        )
+    };
+    rewrites(scenario).then(load)
+}
+
+/// Ages by what the load writes, or everywhere if it writes nothing.
+fn age_by_load(scenario: &Scenario, load: &Load, plan: &AgeingPlan<'_>) -> Result<AgedState, AgeingError> {
+    let draws = Rng::stream(plan.seed, "age/load").next_u64();
+    let wrong = |error: SourceError| error.0;
+    match load.rewrites(scenario.seed, draws).map_err(wrong).map_err(AgeingError::Load)? {
+        Some(mut rewrites) => {
+            let excluded = drive::excluded(scenario);
+            age_by(&scenario.array, plan, excluded, &mut || rewrites.draw().map_err(wrong))
+        }
+        None => age(&scenario.array, plan),
+    }
 }
 
 /// The first bytes of the array that overwrites keep to, whole pages; `None` if they go to all that is filled.
@@ -512,6 +557,7 @@ fn pages_to_age(scenario: &Scenario) -> u64 {
 fn precondition(
     run: usize,
     job: &Job,
+    load: Option<&Load>,
     threads: usize,
     options: &RunOptions<'_>,
 ) -> Result<AgedState, RunError> {
@@ -539,7 +585,10 @@ fn precondition(
             cancel: options.cancel,
             pages_done: &pages_done,
         };
-        let result = age(&scenario.array, &plan);
+        let result = match load {
+            Some(load) => age_by_load(scenario, load, &plan),
+            None => age(&scenario.array, &plan),
+        };
         over.store(true, Ordering::Release);
         watcher.thread().unpark();
         result
@@ -548,6 +597,7 @@ fn precondition(
     result.map_err(|error| match error {
         AgeingError::Cancelled => RunError::Cancelled,
         AgeingError::Infeasible(why) => bad_input(why, "a device that can work"),
+        AgeingError::Load(why) => bad_input(why, ""),
         AgeingError::OutOfBlocks(device, error) => bad_input(
             format!(
                 "while ageing, device {device} ran out of free blocks in allocation unit {}: its garbage collection \

@@ -83,6 +83,8 @@ pub enum OverwriteSpace {
     All,
     /// To the part of it that the load addresses.
     Footprint,
+    /// Where the load writes, with copies and parity.
+    Load,
 }
 
 /// Which coordination policy the warm-up of the load runs under.
@@ -339,7 +341,7 @@ impl Document {
         let mut workload = workload::read(&root, self.folder.as_deref(), &room)?;
         workload::can_be_scaled(&root, &workload, &array)?;
         workload::fits(&root, &workload, &room)?;
-        may_keep_to_footprint(&root, precondition, &array, &workload)?;
+        may_keep_to_load(&root, precondition, &array, &workload)?;
         if let (Some(trace), WorkloadConfig::Trace(config)) = (trace, &mut workload) {
             // The tree holds text; a path need not be.
             if !trace.paths.is_empty() {
@@ -404,36 +406,48 @@ fn may_rest(root: &Section<'_>, precondition: Precondition, array: &ArrayConfig)
     }
 }
 
-/// A footprint can be overwritten where the load has one, and where it is the first part of each member.
-fn may_keep_to_footprint(
+/// A footprint can be overwritten where the load has one, and where it is the first part of each member. A load can, where it
+/// writes to the same places in every run.
+fn may_keep_to_load(
     root: &Section<'_>,
     precondition: Precondition,
     array: &ArrayConfig,
     workload: &WorkloadConfig,
 ) -> Parsed<()> {
     let section = root.child("precondition")?;
-    let field = section.named("overwrite_space");
-    let Some(field) = field.filter(|_| precondition.overwrite_space == OverwriteSpace::Footprint) else {
-        return Ok(());
+    let Some(field) = section.named("overwrite_space") else { return Ok(()) };
+    let problem = match (precondition.overwrite_space, workload) {
+        (OverwriteSpace::All, _) => None,
+        (OverwriteSpace::Load, _) if array.coordination.has_floating_stripes() => {
+            Some("is not possible with floating stripes: where they lie depends on who collects")
+        }
+        (OverwriteSpace::Load, load) => load.cannot_be_rewritten(),
+        (OverwriteSpace::Footprint, WorkloadConfig::Synthetic(load)) if load.skew_fraction > 0.0 => {
+            Some("has no meaning with skew: requests to one member go beyond the footprint")
+        }
+        (OverwriteSpace::Footprint, WorkloadConfig::Streams(_)) => {
+            Some("has no meaning for a load of streams: each has a footprint of its own")
+        }
+        (OverwriteSpace::Footprint, WorkloadConfig::Trace(_)) => {
+            Some("has no meaning for a trace: it has no footprint that is known beforehand")
+        }
+        (OverwriteSpace::Footprint, WorkloadConfig::Synthetic(_)) if array.level != Level::Raid0 => {
+            Some("is possible with raid0 only: copies and parity lie elsewhere")
+        }
+        (OverwriteSpace::Footprint, _) if precondition.overwrite == 0.0 => {
+            Some("has no meaning without overwrites: `overwrite` is 0")
+        }
+        (OverwriteSpace::Footprint, WorkloadConfig::Synthetic(_)) => None,
     };
-    let problem = match workload {
-        WorkloadConfig::Synthetic(load) if load.skew_fraction > 0.0 => {
-            "has no meaning with skew: requests to one member go beyond the footprint"
+    let allowed = match precondition.overwrite_space {
+        OverwriteSpace::Load => {
+            "\"all\", or stripes that do not float, and addresses other than files and working sets"
         }
-        WorkloadConfig::Streams(_) => "has no meaning for a load of streams: each has a footprint of its own",
-        WorkloadConfig::Trace(_) => {
-            "has no meaning for a trace: it has no footprint that is known beforehand"
+        _ => {
+            "\"all\", \"load\", or raid0 with overwrites and a generated load without streams and without skew"
         }
-        WorkloadConfig::Synthetic(_) if array.level != Level::Raid0 => {
-            "is possible with raid0 only: copies and parity lie elsewhere"
-        }
-        WorkloadConfig::Synthetic(_) if precondition.overwrite == 0.0 => {
-            "has no meaning without overwrites: `overwrite` is 0"
-        }
-        WorkloadConfig::Synthetic(_) => return Ok(()),
     };
-    let allowed = "\"all\", or raid0 with overwrites and a generated load without streams and without skew";
-    Err(field.fault_allowing(problem, allowed))
+    problem.map_or(Ok(()), |problem| Err(field.fault_allowing(problem, allowed)))
 }
 
 fn too_large(source: &str) -> BadInput {

@@ -18,6 +18,7 @@ mod config;
 mod fit;
 mod geometry;
 mod replay;
+mod rewrites;
 mod source;
 mod streams;
 mod synthetic;
@@ -31,6 +32,7 @@ pub use config::{
 pub use fit::{Heat, Measured, MeasuredKind, READS, TRIMS, TraceFit, WRITES};
 pub use geometry::{ArrayGeometryForLoad, FullArray, MOST_PAGES_AT_ONCE};
 pub use replay::{RemapCounts, Replay, TraceAccount, TraceSource};
+pub use rewrites::Rewrites;
 pub use source::{Next, Source, SourceError};
 pub use streams::Streams;
 pub use synthetic::Synthetic;

@@ -137,6 +137,17 @@ impl Streams {
         Ok(Streams { limit: config.limit, streams, common, issued: 0, out })
     }
 
+    /// Lies where `other` does, made of the same configuration and still at its first request.
+    pub(crate) fn lie_as(&mut self, other: &Streams) {
+        for (own, other) in self.streams.iter_mut().zip(&other.streams) {
+            match (&mut own.load, &other.load) {
+                (StreamLoad::Own { load, .. }, StreamLoad::Own { load: other, .. }) => load.lie_as(other),
+                (StreamLoad::Common(own), StreamLoad::Common(other)) => own.lie_as(other),
+                _ => unreachable!("streams of one configuration"),
+            }
+        }
+    }
+
     /// The job whose own request comes next, and when; `None` if all have ended or wait for completions.
     fn earliest(&mut self, now: SimTime) -> Result<Option<(SimTime, usize)>, SourceError> {
         for stream in &mut self.streams {

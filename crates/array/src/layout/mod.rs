@@ -163,6 +163,34 @@ impl Layout {
         }
     }
 
+    /// Calls `visit(member, offset on it, length)` for all that a write of a range writes: whole rows of data, all copies of them, and
+    /// the parity of these rows, each once. The range is not empty and lies within the array.
+    pub fn written(&self, offset: Bytes, length: Bytes, mut visit: impl FnMut(DeviceId, Bytes, Bytes)) {
+        let row = match self {
+            Layout::Parity(parity) => parity.row_bytes(),
+            Layout::Striped(_) | Layout::Mirrored(_) => self.page_size(),
+        };
+        let start = offset / row * row;
+        let length = (offset + length).next_multiple_of(row) - start;
+        match self {
+            Layout::Striped(striped) => striped.split(start, length, visit),
+            Layout::Mirrored(mirrored) => mirrored.split(start, length, |places, length| {
+                places.iter().for_each(|&(member, offset)| visit(member, offset, length));
+            }),
+            Layout::Parity(parity) => parity.written(start, length, visit),
+        }
+    }
+
+    /// The part of a range that a trim of it unmaps, as offset and length: whole pages, or whole stripes with their parity.
+    pub fn trimmed(&self, offset: Bytes, length: Bytes) -> Option<(Bytes, Bytes)> {
+        let unit = match self {
+            Layout::Parity(parity) => parity.stripe_bytes(),
+            Layout::Striped(_) | Layout::Mirrored(_) => self.page_size(),
+        };
+        let (start, end) = (offset.next_multiple_of(unit), (offset + length) / unit * unit);
+        (start < end).then(|| (start, end - start))
+    }
+
     /// Ranges of each member that hold something once the first `share` (0..=1) of the logical space is filled, parity
     /// and copies included. Every member alike: where the share ends within a row of stripe units, each is filled to
     /// their mean, rounded to pages. The second range is empty except for RAID-10 far. Empty ranges are `0..0`.

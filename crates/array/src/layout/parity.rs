@@ -301,6 +301,32 @@ impl Parity {
         self.space.member_bytes * self.data_units * self.stripes_of_row()
     }
 
+    /// As [`Layout::written`](super::Layout::written), of whole rows.
+    pub(super) fn written(&self, start: Bytes, length: Bytes, mut visit: impl FnMut(DeviceId, Bytes, Bytes)) {
+        let (unit, stripe_bytes, end) = (self.unit_bytes(), self.stripe_bytes(), start + length);
+        for stripe in start / stripe_bytes..end.div_ceil(stripe_bytes) {
+            let begin = stripe * stripe_bytes;
+            let (from, to) = (start.max(begin) - begin, end.min(begin + stripe_bytes) - begin);
+            let base = self.row_of(stripe) * unit;
+            units(unit, from, to - from, |index, within, length| {
+                visit(self.data_member(stripe, index as u16), base + within, length);
+            });
+            // A short range of two units leaves out rows between the end of the one and the start of the other.
+            let (first, last) = (from % unit, (to - 1) % unit + 1);
+            let rows = match (from / unit == (to - 1) / unit, to - from < unit) {
+                (true, _) => [first..last, 0..0],
+                (false, true) => [0..last, first..unit],
+                (false, false) => [0..unit, 0..0],
+            };
+            for rows in rows.into_iter().filter(|rows| !rows.is_empty()) {
+                let parities = [Some(self.p_member(stripe)), self.q_member(stripe)];
+                parities.into_iter().flatten().for_each(|member| {
+                    visit(member, base + rows.start, rows.end - rows.start);
+                });
+            }
+        }
+    }
+
     /// The member that holds a data unit of a stripe.
     #[inline]
     pub fn data_member(&self, stripe: u64, unit: u16) -> DeviceId {

@@ -1,6 +1,7 @@
 //! All tests of the crate in one program, but for the registry's and those of contents: each program would compile the array
 //! anew. [`common`] is what several of them use.
 
+mod ageing_by;
 mod ageing_within;
 mod bitmap;
 mod closed_forms;

@@ -3,6 +3,7 @@
 
 mod ablation;
 mod advice;
+mod aged_by_load;
 mod cache;
 mod deadlines;
 mod deletes;

@@ -74,7 +74,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     // Planned, not there yet.
     ("workload.address.pattern = \"zipff\"", "workload.address.pattern", "uniform, sequential, zipf, hotspot"),
     ("precondition.warmup_policy = \"own \"", "precondition.warmup_policy", "own, local"),
-    ("precondition.overwrite_space = \"footprnt\"", "precondition.overwrite_space", "all, footprint"),
+    ("precondition.overwrite_space = \"footprnt\"", "precondition.overwrite_space", "all, load, footprint"),
     ("workload = { preset = \"w1\" }\narray = { level = \"raid5\", devices = 4 }\nprecondition.overwrite_space = \"footprint\"", "precondition.overwrite_space", "raid0"),
     ("workload = { kind = \"trace\", path = \"x\" }\nprecondition.overwrite_space = \"footprint\"", "precondition.overwrite_space", "generated load"),
     ("array = { level = \"raid5\", devices = 4, scrub.at = \"1s\" }\nprecondition.warmup_policy = \"local\"", "precondition.warmup_policy", "own"),

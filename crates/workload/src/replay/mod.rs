@@ -163,6 +163,15 @@ impl Replay {
         self.source_of(&self.config)
     }
 
+    /// A replay of one copy of it, whose rows come as fast as they are asked for.
+    ///
+    /// # Errors
+    /// As [`Replay::source`].
+    pub(crate) fn once(&self) -> Result<TraceSource, TraceError> {
+        let limit = limit_of_rows(&self.config);
+        self.source_of(&TraceConfig { repeat: 1, pacing: Pacing::Open, limit, ..self.config.clone() })
+    }
+
     fn source_of(&self, config: &TraceConfig) -> Result<TraceSource, TraceError> {
         let Replay { trace, array, fold, regions, origin_utc_ns, .. } = self;
         Ok(TraceSource {
@@ -191,9 +200,7 @@ impl Replay {
     #[cold]
     fn try_all(&self, go_on: &dyn Fn() -> bool) -> Result<(), TraceError> {
         // Later copies go to the same addresses, and nothing completes here.
-        let limit = limit_of_rows(&self.config);
-        let mut source =
-            self.source_of(&TraceConfig { repeat: 1, pacing: Pacing::Open, limit, ..self.config.clone() })?;
+        let mut source = self.once()?;
         let mut advance = || source.advance(SimTime::ZERO).map(|next| matches!(next, Next::At(_)));
         let mut tried = 0u64;
         while advance()? && (!tried.is_multiple_of(ASK_EVERY) || go_on()) {
@@ -422,7 +429,7 @@ fn origin_utc_ns(trace: &Trace) -> Option<u64> {
 }
 
 /// How much of one copy of the trace may be replayed. Where completions set the pace a time says nothing of rows.
-fn limit_of_rows(config: &TraceConfig) -> Option<Limit> {
+pub(crate) fn limit_of_rows(config: &TraceConfig) -> Option<Limit> {
     config.limit.filter(|limit| config.pacing == Pacing::Open || matches!(limit, Limit::Requests(_)))
 }
 

@@ -55,6 +55,11 @@ impl Synthetic {
         })
     }
 
+    /// As [`Requests::lie_as`].
+    pub(crate) fn lie_as(&mut self, other: &Synthetic) {
+        self.requests.lie_as(&other.requests);
+    }
+
     /// The next request.
     #[expect(clippy::inline_always, reason = "a part of the loop that draws many requests")]
     #[inline(always)]
@@ -154,6 +159,11 @@ impl Requests {
             fua: (config.fua_fraction, Rng::stream(seed, "workload/fua")),
             issued: 0,
         })
+    }
+
+    /// Lies where `other` does, made of the same configuration: what a seed decides about places, such as which pages are hot.
+    pub(crate) fn lie_as(&mut self, other: &Requests) {
+        self.placement.lie_as(&other.placement);
     }
 
     /// The next request, which arrives at `arrival` and, if that is known, reads or not.

@@ -142,6 +142,14 @@ impl Placement {
         })
     }
 
+    /// Has its spaces laid out as those of `other`.
+    pub(super) fn lie_as(&mut self, other: &Placement) {
+        self.striped = other.striped.clone();
+        if let (Some(own), Some(skew)) = (&mut self.skew, &other.skew) {
+            own.space = skew.space.clone();
+        }
+    }
+
     /// Refuses a size that cannot be placed somewhere it may have to go.
     pub(super) fn check_fits(&self, length: Bytes) -> Result<(), String> {
         let skewed = self.skew.iter().map(|skew| skew.space.narrowest());

@@ -1,0 +1,158 @@
+//! Ageing by a load: what it writes and trims, without time, to the members that hold it.
+//!
+//! ```text
+//!   load ──write──> layout ──data, copies, parity──> pages of member 0 ──> its FTL      one thread deals a batch,
+//!                                                    pages of member 1 ──> its FTL      then each member takes its pages
+//! ```
+//!
+//! Members meet what they meet in a run: hot pages, and parity that is written as often as all data of its row. A member takes its
+//! pages in the order in which they were dealt, so the result is the same on any number of threads.
+//!
+//! Leaves out: whatever keeps writes from members or delays them, such as write caches of drives, a stripe cache and parked writes;
+//! partial pages and the reads for parity, which change nothing about where pages lie. Stripes that float are refused: where a write of
+//! theirs goes depends on who collects.
+
+use std::sync::atomic::Ordering;
+
+use harmonia_engine::workers::{self, CancelOnPanic};
+use harmonia_ssd::gc::victim::{self, Victim};
+use harmonia_ssd::probe::NoProbe;
+use harmonia_ssd::{Ftl, Goal, OutOfBlocks, SsdConfig};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation};
+
+use super::{AgedState, AgeingError, AgeingPlan, Anywhere, MOST_THREADS, Marks, age_device, empty, write_to};
+use crate::config::ArrayConfig;
+use crate::layout::Layout;
+
+/// Pages that members take before more are dealt. Unit: pages of all members.
+const BATCH: u64 = 1 << 20;
+
+/// Ages an array from empty: fills it, then takes what `next` gives until members have been written `plan.overwrite` times as many
+/// pages as the fill gave them. `next` gives writes and trims, of which writes come again and again. `excluded` is the member of
+/// a RAID-0 that only pinned requests go to.
+///
+/// # Errors
+/// If it is cancelled, cannot work, `next` fails, or a device runs out of free blocks.
+pub fn age_by(
+    config: &ArrayConfig,
+    plan: &AgeingPlan<'_>,
+    excluded: Option<DeviceId>,
+    next: &mut dyn FnMut() -> Result<HostRequest, String>,
+) -> Result<AgedState, AgeingError> {
+    let (mut devices, mut layout, filled) = empty(config, plan)?;
+    if layout.is_floating() {
+        return Err(AgeingError::Infeasible("stripes that float cannot be aged by a load".to_owned()));
+    }
+    let mut mapped = 0;
+    for (index, (ftl, filled)) in devices.iter_mut().zip(&filled).enumerate() {
+        age_device(&config.members[index].ssd, ftl, index as u16, filled, 0, plan)?;
+        mapped += filled.overwritten();
+    }
+    if let Some(excluded) = excluded {
+        layout = layout.all_but(excluded);
+    }
+    let members = config.members.iter().zip(devices).map(|(member, ftl)| Member::new(&member.ssd, ftl));
+    let mut members = members.collect::<Result<Vec<Member>, _>>()?;
+    let total = (mapped as f64 * plan.overwrite).round() as u64;
+    // Readings before the last two windows of half the capacity, and at the end.
+    let window = mapped / 2;
+    let stops = [total.saturating_sub(2 * window), total.saturating_sub(window), total];
+    let mut marks = Marks { units: 1, complete: 0 < window && 2 * window <= total, ..Marks::default() };
+    let mut written = 0;
+    for (mark, stop) in stops.into_iter().enumerate() {
+        while written < stop {
+            let most = (stop - written).min(BATCH);
+            let mut batch = 0;
+            while batch < most {
+                let request = next().map_err(AgeingError::Load)?;
+                batch += deal(&layout, config.page_size(), &request, &mut members);
+            }
+            let take = |(index, member): (usize, &mut Member)| {
+                let _stop = CancelOnPanic(plan.cancel);
+                member.take().map_err(|error| AgeingError::OutOfBlocks(index as u16, error))
+            };
+            workers::each(members.iter_mut().enumerate(), plan.threads.min(MOST_THREADS), take)?;
+            if plan.cancel.load(Ordering::Relaxed) {
+                return Err(AgeingError::Cancelled);
+            }
+            written += batch;
+            plan.pages_done.fetch_add(batch, Ordering::Relaxed);
+        }
+        marks.programs[mark] = members.iter().map(|member| member.ftl.tally().data_programs()).sum();
+        marks.host[mark] = written;
+    }
+    let devices = members.into_iter().map(|member| member.ftl).collect();
+    Ok(AgedState { devices, steadiness: marks.steadiness() })
+}
+
+/// Gives members the pages that a request writes or trims, and says how many are written.
+fn deal(layout: &Layout, page: Bytes, request: &HostRequest, members: &mut [Member]) -> u64 {
+    let HostRequest { operation, offset, length, member, .. } = *request;
+    let trims = operation == Operation::Trim;
+    let mut written = 0;
+    let mut give = |member: DeviceId, offset: Bytes, length: Bytes| {
+        let pages = offset / page..(offset + length).div_ceil(page);
+        written += if trims { 0 } else { pages.end - pages.start };
+        members[member.index()].dealt.push(Pages { first: pages.start as u32, end: pages.end as u32, trims });
+    };
+    let mut spread = |offset: Bytes, length: Bytes| match layout.trimmed(offset, length) {
+        Some((offset, length)) if trims => layout.written(offset, length, &mut give),
+        None if trims => {}
+        _ => layout.written(offset, length, &mut give),
+    };
+    match (member, layout) {
+        (None, _) => spread(offset, length),
+        (Some(member), Layout::Striped(_)) => give(member, offset, length),
+        (Some(member), _) => layout.pinned(member, offset, length, spread),
+    }
+    written
+}
+
+/// A range of pages that a member is to write or to trim.
+struct Pages {
+    first: u32,
+    end: u32,
+    trims: bool,
+}
+
+struct Member {
+    ftl: Ftl,
+    goal: Goal,
+    policy: Box<dyn Victim>,
+    /// Where pages may lie anywhere.
+    anywhere: Option<Anywhere>,
+    dealt: Vec<Pages>,
+}
+
+impl Member {
+    fn new(config: &SsdConfig, ftl: Ftl) -> Result<Member, AgeingError> {
+        let policy = victim::build(&config.gc.victim).map_err(AgeingError::Infeasible)?;
+        let shape = ftl.shape();
+        let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
+        let anywhere = shape.is_dynamic().then(|| Anywhere::new(shape));
+        Ok(Member { goal, policy, anywhere, ftl, dealt: Vec::new() })
+    }
+
+    /// Takes what was dealt.
+    fn take(&mut self) -> Result<(), OutOfBlocks> {
+        let Member { ftl, goal, policy, anywhere, dealt } = self;
+        for Pages { first, end, trims } in dealt.drain(..) {
+            for lpn in first..end {
+                let (unit, within) = match anywhere {
+                    None => {
+                        let (_, unit, within) = ftl.shape().locate(lpn);
+                        (unit, within)
+                    }
+                    Some(_) if trims => (ftl.home(lpn).unwrap_or(0), lpn),
+                    Some(anywhere) => (anywhere.unit(ftl, lpn), lpn),
+                };
+                if trims {
+                    ftl.unit(unit).trim(within, &mut NoProbe);
+                } else {
+                    write_to(ftl, unit, within, *goal, &**policy)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

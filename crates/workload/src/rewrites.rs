@@ -1,0 +1,274 @@
+//! What a load writes and trims, over and over and without its times: how an array is aged that the load has been on for long.
+//!
+//! The places are those of the load: a page that is hot there is hot here. Which of them comes next is drawn from a root of its
+//! own, so that what ages an array is not what runs on it afterwards. A trace is read again from its first row to the last that the
+//! load replays.
+//!
+//! Leaves out: loads that begin anew with every run, whose places are files or are touched for the first time
+//! ([`WorkloadConfig::cannot_be_rewritten`]); what a slow array changes about the order of requests.
+
+use harmonia_types::{HostRequest, Operation, SimTime};
+
+use crate::replay::{Replay, TraceSource};
+use crate::synthetic::Requests;
+use crate::{
+    AddressPattern, Arrival, Kind, Limit, Load, Next, Pacing, Source, SourceError, Streams, StreamsConfig,
+    SyntheticConfig, TraceConfig, WorkloadConfig, replay,
+};
+
+/// Writes and trims without end.
+pub struct Rewrites(From);
+
+enum From {
+    Synthetic(Box<Requests>),
+    Streams(Box<Streams>),
+    /// The trace, and where it stands.
+    Trace(Box<(Replay, TraceSource)>),
+}
+
+impl WorkloadConfig {
+    /// Why an array cannot be aged by what this load writes, if it cannot.
+    pub fn cannot_be_rewritten(&self) -> Option<&'static str> {
+        let patterns: Vec<AddressPattern> = match self {
+            WorkloadConfig::Synthetic(load) => vec![load.address],
+            WorkloadConfig::Streams(load) => load.streams.values().map(|stream| stream.address).collect(),
+            WorkloadConfig::Trace(_) => Vec::new(),
+        };
+        patterns.iter().find_map(|pattern| match pattern {
+            AddressPattern::Files(_) => Some("has no meaning for files: each run begins without them"),
+            AddressPattern::WorkingSet(_) => {
+                Some("has no meaning for a working set: each run touches it for the first time")
+            }
+            _ => None,
+        })
+    }
+
+    /// The load without what its [`Rewrites`] do not depend on: where this is equal on equal arrays, they are.
+    #[must_use]
+    pub fn as_rewritten(&self) -> WorkloadConfig {
+        const ALL: Limit = Limit::Requests(u64::MAX);
+        match self.clone() {
+            WorkloadConfig::Synthetic(load) => WorkloadConfig::Synthetic(SyntheticConfig {
+                limit: ALL,
+                warmup: ALL,
+                arrival: Arrival::Closed { queue_depth: 1 },
+                ..load
+            }),
+            WorkloadConfig::Streams(load) => {
+                let mut load = StreamsConfig { limit: ALL, warmup: ALL, ..load };
+                // Nothing completes here.
+                load.streams.values_mut().for_each(|stream| stream.outstanding = None);
+                WorkloadConfig::Streams(load)
+            }
+            WorkloadConfig::Trace(load) => {
+                let limit = replay::limit_of_rows(&load);
+                // Times matter only to a limit that is one.
+                let time_scale = if let Some(Limit::Duration(_)) = limit { load.time_scale } else { 1.0 };
+                let (repeat, pacing) = (1, Pacing::Open);
+                WorkloadConfig::Trace(TraceConfig { limit, warmup: ALL, repeat, pacing, time_scale, ..load })
+            }
+        }
+    }
+}
+
+impl Load {
+    /// What its [`Rewrites`] depend on beside the configuration: what the rows of a trace say; empty for other loads.
+    ///
+    /// # Errors
+    /// If the trace cannot be read.
+    pub fn content(&self) -> Result<String, SourceError> {
+        let Kind::Trace(replay) = &self.0 else { return Ok(String::new()) };
+        let mut source = replay.once()?;
+        while let Next::At(_) = source.next(SimTime::ZERO, &[])? {}
+        Ok(source.trace().map(|account| account.hash).unwrap_or_default())
+    }
+
+    /// What it writes and trims, with the places that it has under the root `seed`, drawn from the root `draws`; `None` if it
+    /// writes nothing.
+    ///
+    /// # Errors
+    /// If the load [cannot be rewritten](WorkloadConfig::cannot_be_rewritten), or a trace cannot be read.
+    pub fn rewrites(&self, seed: u64, draws: u64) -> Result<Option<Rewrites>, SourceError> {
+        let config = match &self.0 {
+            Kind::Synthetic(config, _) => WorkloadConfig::Synthetic(config.clone()),
+            Kind::Streams(config, _) => WorkloadConfig::Streams(config.clone()),
+            Kind::Trace(replay) => {
+                let writes = writes(replay.once()?)?;
+                let from = || Ok(From::Trace(Box::new((Replay::clone(replay), replay.once()?))));
+                return writes.then(from).transpose().map(|from| from.map(Rewrites));
+            }
+        };
+        if let Some(why) = config.cannot_be_rewritten() {
+            return Err(SourceError(format!("ageing by the load {why}")));
+        }
+        let from = match (&self.0, config.as_rewritten()) {
+            (Kind::Synthetic(_, array), WorkloadConfig::Synthetic(config)) => {
+                if config.read_fraction + config.trim_fraction >= 1.0 {
+                    return Ok(None);
+                }
+                let made = |root| Requests::new(&config, array, root).map_err(SourceError);
+                let mut requests = made(draws)?;
+                requests.lie_as(&made(seed)?);
+                From::Synthetic(Box::new(requests))
+            }
+            (Kind::Streams(_, array), WorkloadConfig::Streams(config)) => {
+                if config.streams.values().all(|stream| stream.read_fraction + stream.trim_fraction >= 1.0) {
+                    return Ok(None);
+                }
+                let made = |root| Streams::new(&config, *array, root).map_err(SourceError);
+                let mut streams = made(draws)?;
+                streams.lie_as(&made(seed)?);
+                From::Streams(Box::new(streams))
+            }
+            _ => unreachable!("a load keeps its kind"),
+        };
+        Ok(Some(Rewrites(from)))
+    }
+}
+
+impl Rewrites {
+    /// The next write or trim. Its time means nothing.
+    ///
+    /// # Errors
+    /// If a trace cannot be read further, or a request does not fit.
+    pub fn draw(&mut self) -> Result<HostRequest, SourceError> {
+        loop {
+            let request = match &mut self.0 {
+                From::Synthetic(requests) => requests.next(SimTime::ZERO, None)?,
+                From::Streams(streams) => match streams.next(SimTime::ZERO, &[])? {
+                    Next::At(request) => request,
+                    ended => unreachable!("streams without limits go on: {ended:?}"),
+                },
+                From::Trace(trace) => {
+                    let (replay, source) = &mut **trace;
+                    match source.next(SimTime::ZERO, &[])? {
+                        Next::At(request) => request,
+                        // It has a write, which comes again.
+                        _ => {
+                            *source = replay.once()?;
+                            continue;
+                        }
+                    }
+                }
+            };
+            if matches!(request.operation, Operation::Write | Operation::Trim) && request.length > 0 {
+                return Ok(request);
+            }
+        }
+    }
+}
+
+/// Whether a replay writes anything.
+fn writes(mut source: TraceSource) -> Result<bool, SourceError> {
+    loop {
+        match source.next(SimTime::ZERO, &[])? {
+            Next::At(request) if request.operation == Operation::Write && request.length > 0 => {
+                return Ok(true);
+            }
+            Next::At(_) => {}
+            _ => return Ok(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::{ArrayGeometryForLoad, Extent, SizeDistribution, SkewRest, StreamArrival, StreamConfig};
+
+    const PAGE: u64 = 4096;
+    const ARRAY: ArrayGeometryForLoad = ArrayGeometryForLoad {
+        logical_bytes: 1000 * PAGE,
+        member_bytes: 500 * PAGE,
+        members: 2,
+        page_size: PAGE,
+        scaled_from: None,
+    };
+
+    fn zipf(read_fraction: f64) -> SyntheticConfig {
+        SyntheticConfig {
+            limit: Limit::Requests(20_000),
+            warmup: Limit::Requests(0),
+            arrival: Arrival::Poisson { rate: 1000.0 },
+            size: SizeDistribution::Fixed { mean: PAGE },
+            read_fraction,
+            trim_fraction: 0.1,
+            address: AddressPattern::Zipf { theta: 1.2 },
+            footprint: Extent::ALL,
+            start_unit: 1,
+            skew_fraction: 0.0,
+            skew_member: 0,
+            skew_rest: SkewRest::Others,
+            align: true,
+        }
+    }
+
+    fn streams() -> StreamsConfig {
+        let stream = |rate, theta| StreamConfig {
+            arrival: StreamArrival::Own(Arrival::Poisson { rate }),
+            jobs: 1,
+            outstanding: None,
+            size: SizeDistribution::Fixed { mean: PAGE },
+            read_fraction: 0.5,
+            trim_fraction: 0.0,
+            address: AddressPattern::Zipf { theta },
+            footprint: Extent::Share(0.5),
+            start: None,
+            start_unit: 1,
+        };
+        StreamsConfig {
+            limit: Limit::Requests(20_000),
+            warmup: Limit::Requests(0),
+            align: true,
+            time_scale: 1.0,
+            arrival: None,
+            persistence: 0.0,
+            streams: BTreeMap::from([
+                ("a".to_owned(), stream(100.0, 1.2)),
+                ("b".to_owned(), stream(300.0, 1.2)),
+            ]),
+        }
+    }
+
+    /// The ten pages that are asked for most, of so many requests.
+    fn hottest(requests: impl Iterator<Item = HostRequest>) -> BTreeSet<u64> {
+        let mut counts = vec![(0, 0); 1000];
+        requests.for_each(|request| {
+            let page = request.offset / PAGE;
+            counts[page as usize] = (counts[page as usize].0 + 1, page);
+        });
+        counts.sort_unstable();
+        counts.iter().rev().take(10).map(|&(_, page)| page).collect()
+    }
+
+    fn of(load: &Load, draws: u64) -> Vec<HostRequest> {
+        let mut rewrites = load.rewrites(7, draws).unwrap().expect("it writes");
+        (0..20_000).map(|_| rewrites.draw().unwrap()).collect()
+    }
+
+    #[test]
+    fn hot_pages_are_those_of_the_load_and_come_in_another_order() {
+        for config in [WorkloadConfig::Synthetic(zipf(0.3)), WorkloadConfig::Streams(streams())] {
+            let load = config.prepare(&ARRAY).unwrap();
+            let mut source = load.source(7).unwrap();
+            let mut requests = Vec::new();
+            source.fill(SimTime::ZERO, 20_000, &mut requests).unwrap();
+            let (ages, again, others) = (of(&load, 8), of(&load, 8), of(&load, 9));
+            assert_eq!(ages, again);
+            assert_ne!(ages[..100], others[..100]);
+            let hot = hottest(requests.into_iter());
+            for drawn in [ages, others] {
+                assert!(drawn.iter().all(|request| request.operation != Operation::Read));
+                assert!(hottest(drawn.into_iter()).intersection(&hot).count() >= 8);
+            }
+        }
+    }
+
+    #[test]
+    fn a_load_that_writes_nothing_rewrites_nothing() {
+        let load = WorkloadConfig::Synthetic(zipf(0.9)).prepare(&ARRAY).unwrap();
+        assert!(load.rewrites(1, 2).unwrap().is_none());
+    }
+}
