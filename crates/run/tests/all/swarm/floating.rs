@@ -6,7 +6,7 @@ use harmonia_engine::Rng;
 use harmonia_run::{RunError, RunOptions, run};
 use harmonia_scenario::Scenario;
 
-use super::{Draw, Generated, adds_up, forks::told, generate, setting};
+use super::{AGED_BY_LOAD, Draw, Generated, adds_up, forks::told, generate, setting};
 
 /// Seeds that are tried. Loads of others may need more than such an array holds.
 const SEEDS: u64 = 300;
@@ -28,6 +28,7 @@ const LEFT_OUT: [&str; 10] = [
 /// The scenario of a seed on such an array, if its load fits.
 pub fn floating(seed: u64) -> Option<(Generated, Scenario)> {
     let Generated { toml, trace: None } = generate(seed) else { return None };
+    let toml = toml.replace(AGED_BY_LOAD, "");
     let mut draw = Draw(Rng::stream(seed, "swarm/floating"));
     let mut text = String::new();
     let mut is_coordination = false;
