@@ -119,7 +119,7 @@ class Trace(Load):
         super().__init__(name, f"the trace {name}", keys, 240000, 120000, 120000)
         self.path = path
         # Files of one name may come one after the other.
-        self.stored = f"{pathlib.Path(path).resolve()} x {time_scale:g}"
+        self.stored = f"{pathlib.Path(path).resolve()} x {time_scale:g}, aged by it"
 
     def arguments(self, settles):
         scenario, keys = super().arguments(settles)

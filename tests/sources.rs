@@ -21,10 +21,14 @@ type Exports = BTreeMap<String, String>;
 
 /// A source without its comments, and without the tests in it: they come last and may name what they like.
 pub fn code(source: &str) -> String {
-    let mut tests = source.match_indices("#[cfg(test)]\nmod ");
+    let mut tests = source.match_indices("#[cfg(test)]\n");
     // A file of tests is only named, anywhere.
-    let end = tests
-        .find(|(at, start)| source[at + start.len()..].trim_start_matches(is_of_a_name).starts_with(" {"));
+    let end = tests.find(|(at, start)| {
+        let line = source[at + start.len()..].lines().next().unwrap_or_default();
+        let item = ["pub(crate) ", "pub(super) ", "pub "].iter().find_map(|of| line.strip_prefix(of));
+        let name = item.unwrap_or(line).strip_prefix("mod ");
+        name.is_some_and(|name| name.trim_start_matches(is_of_a_name).starts_with(" {"))
+    });
     let source = &source[..end.map_or(source.len(), |(at, _)| at)];
     source.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }

@@ -351,6 +351,7 @@ fn ten_drives_are_found() {
             let _ = write!(table, " {} {:+.1}%,", figure.name, 100.0 * figure.error());
         }
         let _ = write!(table, " unknown: {unknown:?}");
+        assert!(held_out.len() == 2, "{told}");
         let always = ["read", "program rate", "write constant", "spare"];
         if !figures.iter().all(Figure::is_near) || always.iter().any(|name| unknown.contains(name)) {
             failed.push(told);

@@ -69,8 +69,6 @@ const READINGS: &[(&str, &str)] = &[
     ("mongodb-few-deletes", include_str!("../../../experiments/readings/mongodb-few-deletes.toml")),
     ("after-filling", include_str!("../../../experiments/readings/after-filling.toml")),
     ("until-enough", include_str!("../../../experiments/readings/until-enough.toml")),
-    ("floating", include_str!("../../../experiments/readings/floating.toml")),
-    ("floating-alike", include_str!("../../../experiments/readings/floating-alike.toml")),
 ];
 
 /// All readings of `experiments/readings/`.

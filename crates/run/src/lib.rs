@@ -394,13 +394,11 @@ fn ages_as(gc: &GcConfig) -> PolicyConfig {
 /// under the same name in another process, or in this one tomorrow.
 fn ages_anywhere_alike(scenario: &Scenario) -> bool {
     let members = &scenario.array.members;
-    let reads_trace = rewrites(scenario) && matches!(scenario.workload, WorkloadConfig::Trace(_));
-    !reads_trace
-        && members.iter().all(|member| {
-            let placement = &member.ssd.ftl.placement.policy;
-            victim::POLICIES.is_built_in(&ages_as(&member.ssd.gc).policy)
-                && placement::POLICIES.is_built_in(placement)
-        })
+    members.iter().all(|member| {
+        let placement = &member.ssd.ftl.placement.policy;
+        victim::POLICIES.is_built_in(&ages_as(&member.ssd.gc).policy)
+            && placement::POLICIES.is_built_in(placement)
+    })
 }
 
 /// The threshold at which a device collects while it ages.

@@ -418,6 +418,9 @@ fn may_keep_to_load(
     let Some(field) = section.named("overwrite_space") else { return Ok(()) };
     let problem = match (precondition.overwrite_space, workload) {
         (OverwriteSpace::All, _) => None,
+        (OverwriteSpace::Load | OverwriteSpace::Footprint, _) if precondition.overwrite == 0.0 => {
+            Some("has no meaning without overwrites: `overwrite` is 0")
+        }
         (OverwriteSpace::Load, _) if array.coordination.has_floating_stripes() => {
             Some("is not possible with floating stripes: where they lie depends on who collects")
         }
@@ -434,14 +437,11 @@ fn may_keep_to_load(
         (OverwriteSpace::Footprint, WorkloadConfig::Synthetic(_)) if array.level != Level::Raid0 => {
             Some("is possible with raid0 only: copies and parity lie elsewhere")
         }
-        (OverwriteSpace::Footprint, _) if precondition.overwrite == 0.0 => {
-            Some("has no meaning without overwrites: `overwrite` is 0")
-        }
         (OverwriteSpace::Footprint, WorkloadConfig::Synthetic(_)) => None,
     };
     let allowed = match precondition.overwrite_space {
         OverwriteSpace::Load => {
-            "\"all\", or stripes that do not float, and addresses other than files and working sets"
+            "\"all\", or overwrites, stripes that do not float, and addresses other than files and working sets"
         }
         _ => {
             "\"all\", \"load\", or raid0 with overwrites and a generated load without streams and without skew"

@@ -10,7 +10,7 @@ use crate::label;
 use crate::numbers::{count, ms};
 use crate::winners::Name;
 
-/// Rows that both ways of making parity must differ by, as a share, to be named.
+/// Rows of read-modify-write beyond those of the bound, as a share of all, from which on they are named.
 const OTHER_WAY: f64 = 0.1;
 
 /// That, where the variant of the lowest mean is below the bound beyond chance. `runs` holds one report a variant.
@@ -42,9 +42,9 @@ fn elsewhere(run: &Report, bound: &Report) -> String {
         redundancy.map_or((0, 0), |made| (made.rows_read_modify_write, made.rows_reconstruct_write))
     };
     let ((modified, rebuilt), (before, _)) = (rows(run), rows(bound));
-    if modified.abs_diff(before) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
+    if modified.saturating_sub(before) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
         return format!(
-            "parity by read-modify-write ({} rows, {} {}), which array.small_write = \"read-modify-write\" gives without it",
+            "parity by read-modify-write ({} rows, {} {}), which array.small_write = \"read-modify-write\" gives without this policy",
             count(modified),
             label(bound),
             count(before)

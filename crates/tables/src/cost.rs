@@ -126,19 +126,15 @@ fn served(run: &Report) -> String {
         _ => String::new(),
     };
     format!(
-        " The array serves {} requests a second ({}) of {} offered.{within}",
-        whole(rate),
+        " The array serves {} ({}) of {} offered.{within}",
+        numbers::requests(rate),
         throughput(run),
-        whole(set.unwrap_or(came))
+        numbers::requests(set.unwrap_or(came)).trim_end_matches(" requests a second")
     )
 }
 
 /// Requests that arrive within less than this share of a run are a burst.
 const SHORT: f64 = 0.5;
-
-fn whole(rate: f64) -> String {
-    numbers::count(rate.round() as u64)
-}
 
 /// Whether all runs serve as many requests and bytes a second: then the sentence about the first says it of all.
 pub(crate) fn serve_alike(runs: &[Report]) -> bool {

@@ -52,12 +52,15 @@ impl WorkloadConfig {
                 limit: ALL,
                 warmup: ALL,
                 arrival: Arrival::Closed { queue_depth: 1 },
+                fua_fraction: 0.0,
                 ..load
             }),
             WorkloadConfig::Streams(load) => {
                 let mut load = StreamsConfig { limit: ALL, warmup: ALL, ..load };
                 // Nothing completes here.
-                load.streams.values_mut().for_each(|stream| stream.outstanding = None);
+                load.streams
+                    .values_mut()
+                    .for_each(|stream| (stream.outstanding, stream.fua_fraction) = (None, 0.0));
                 WorkloadConfig::Streams(load)
             }
             WorkloadConfig::Trace(load) => {
@@ -195,6 +198,7 @@ mod tests {
             size: SizeDistribution::Fixed { mean: PAGE },
             read_fraction,
             trim_fraction: 0.1,
+            fua_fraction: 0.0,
             address: AddressPattern::Zipf { theta: 1.2 },
             footprint: Extent::ALL,
             start_unit: 1,
@@ -213,6 +217,7 @@ mod tests {
             size: SizeDistribution::Fixed { mean: PAGE },
             read_fraction: 0.5,
             trim_fraction: 0.0,
+            fua_fraction: 0.0,
             address: AddressPattern::Zipf { theta },
             footprint: Extent::Share(0.5),
             start: None,

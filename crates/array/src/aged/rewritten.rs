@@ -24,7 +24,7 @@ use super::{AgedState, AgeingError, AgeingPlan, Anywhere, MOST_THREADS, Marks, a
 use crate::config::ArrayConfig;
 use crate::layout::Layout;
 
-/// Pages that members take before more are dealt. Unit: pages of all members.
+/// Pages that members take, or requests that are dealt, before they take them. Unit: pages of all members.
 const BATCH: u64 = 1 << 20;
 
 /// Ages an array from empty: fills it, then takes what `next` gives until members have been written `plan.overwrite` times as many
@@ -62,8 +62,13 @@ pub fn age_by(
     for (mark, stop) in stops.into_iter().enumerate() {
         while written < stop {
             let most = (stop - written).min(BATCH);
-            let mut batch = 0;
-            while batch < most {
+            let (mut batch, mut dealt) = (0, 0);
+            // Trims take memory, too, and reads of the load take time.
+            while batch < most && dealt < BATCH {
+                if plan.cancel.load(Ordering::Relaxed) {
+                    return Err(AgeingError::Cancelled);
+                }
+                dealt += 1;
                 let request = next().map_err(AgeingError::Load)?;
                 batch += deal(&layout, config.page_size(), &request, &mut members);
             }
@@ -102,6 +107,13 @@ fn deal(layout: &Layout, page: Bytes, request: &HostRequest, members: &mut [Memb
     };
     match (member, layout) {
         (None, _) => spread(offset, length),
+        // A page that is trimmed in part stays.
+        (Some(member), Layout::Striped(_)) if trims => {
+            let (start, end) = (offset.next_multiple_of(page), (offset + length) / page * page);
+            if start < end {
+                give(member, start, end - start);
+            }
+        }
         (Some(member), Layout::Striped(_)) => give(member, offset, length),
         (Some(member), _) => layout.pinned(member, offset, length, spread),
     }

@@ -8,13 +8,13 @@
 //!
 //! | gate | goes at once if | is let go by |
 //! |---|---|---|
-//! | [rows](super::locks::RowLocks) | nobody who came before has one of its rows | whoever of these leaves last |
+//! | [rows](super::locks::RowLocks) | nobody who came before has or awaits one of its rows | whoever of these leaves last |
 //! | [bits](super::bitmap::Bitmap) | the bits of all its chunks are set on the members | the end of a write of the bitmap |
 //! | [entries](super::caching::Caching) | nobody waits, and there are as many entries as it has rows | who leaves, see `caching` |
 //! | [log](super::log::Log) | nobody waits, and there is room for what it writes | who leaves and gives room back |
 //!
-//! A gate knows those who wait by their numbers, and lets them go in the order in which they came. It knows nothing of an array, nor of
-//! time: whoever asks charges the wait.
+//! A gate knows those who wait by their numbers. Entries and the log let them go in the order in which they came; rows and bits let go
+//! whoever waits for nothing more. It knows nothing of an array, nor of time: whoever asks charges the wait.
 
 /// What a gate says to who comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,8 +21,8 @@ fn array(of: Level, members: u16) -> ArrayConfig {
 
 fn request(operation: Operation, page: u64, pages: u64, member: Option<u16>) -> HostRequest {
     let (offset, length) = (page * PAGE, pages * PAGE);
-    let (arrival, member) = (SimTime::ZERO, member.map(DeviceId));
-    HostRequest { id: 0, arrival, operation, offset, length, volume: 0, member }
+    let request = HostRequest::new(0, SimTime::ZERO, operation, offset, length);
+    HostRequest { member: member.map(DeviceId), ..request }
 }
 
 fn aged(

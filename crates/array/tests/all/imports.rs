@@ -17,7 +17,9 @@ fn sources(below: &str) -> Vec<(String, String)> {
 
 /// Lines of the sources below a folder that have one of these words.
 fn lines_with(below: &str, words: &[&str]) -> Vec<String> {
-    let found = sources(below).into_iter().flat_map(|(name, source)| {
+    let files = sources(below);
+    assert!(!files.is_empty(), "{below} is there");
+    let found = files.into_iter().flat_map(|(name, source)| {
         let code = code(&source);
         let lines = code.lines().filter(|line| words.iter().any(|word| line.contains(word)));
         lines.map(|line| format!("{name}: {}", line.trim())).collect::<Vec<_>>()

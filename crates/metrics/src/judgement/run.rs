@@ -140,9 +140,11 @@ fn remedy(run: &Report) -> String {
     }
     let has_rate = run.scenario.pointer("/workload/arrival/rate").is_some();
     let served = run.host.requests as f64 * 1e9 / run.simulated_ns.max(1) as f64;
-    match has_rate {
-        true => format!("Set workload.arrival.rate to at most {}", two_digits(HEADROOM * served)),
-        false => "Lower the arrival rate".to_owned(),
+    match HEADROOM * served {
+        sustained if has_rate && sustained >= 1.0 => {
+            format!("Set workload.arrival.rate to at most {}", two_digits(sustained))
+        }
+        _ => "Lower the arrival rate".to_owned(),
     }
 }
 
@@ -431,7 +433,7 @@ mod tests {
         assert!(told(rate, None).ends_with("Set workload.arrival.rate to at most 80"));
         assert!(told(serde_json::Value::Null, None).ends_with("Lower the arrival rate"));
         assert!(told(serde_json::Value::Null, Some(0.5)).ends_with("raise workload.time_scale (now 0.5)"));
-        assert_eq!([3_721.9, 99.9, 100.0, 0.4].map(two_digits), ["3700", "99", "100", "0"]);
+        assert_eq!([3_721.9, 99.9, 100.0, 1.4].map(two_digits), ["3700", "99", "100", "1"]);
     }
 
     #[test]

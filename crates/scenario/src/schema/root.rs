@@ -33,11 +33,11 @@ pub(crate) static PRECONDITION: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock
     at! { "precondition.overwrite", overwrite, number(0.0, 1000.0).saying("a number from 0 to 1000; with `fill` = 0 only 0"),
         "3.0; 0 with `fill` = 0", "random overwrites of the mapped space before the run, in multiples of its size" },
     at! { "precondition.overwrite_space", overwrite_space,
-        choice(SPACES).quiet().saying("\"all\"; \"load\" where stripes do not float, with neither files nor working sets; \
+        choice(SPACES).quiet().saying("\"all\"; \"load\" with overwrites where stripes do not float, with neither files nor working sets; \
          \"footprint\" with raid0, overwrites, and a generated load without streams and without skew"), "all",
-        "where the random overwrites go: to all that is mapped; where the load writes, with copies, parity and trims, so that it \
-         begins on an array that is used to it (`overwrite` counts all pages that members take; a load that writes nothing: \
-         \"all\"); or to the load's footprint, in multiples of it, while the rest stays as `fill` wrote it" },
+        "where the overwrites go. all: to all that is mapped. load: where the load writes, with copies, parity and trims, so that it \
+         begins on an array that is used to it; `overwrite` counts all pages that members take, and a load that writes nothing \
+         ages as with all. footprint: to the load's footprint, in multiples of it; the rest stays as `fill` wrote it" },
     at! { "precondition.warmup_policy", warmup_policy, choice(WARMUP_POLICIES).quiet(), "\"own\"",
         "coordination policy under which the load's warm-up runs; \"local\": variants of a comparison that differ in \
          coordination alone warm up once, then members come to rest, and each goes on from there" },

@@ -21,10 +21,10 @@
 //! `queue_gc` is the time in which the die collected whose page held the slot that the write then got; only such a write met collection. A read from the
 //! cache is on the link for all of its time. A read or trim that had its place in line and then goes to a die has that wait in `link`.
 //!
-//! A write with FUA to a cache without stored power is answered when the programs of its own pages have ended, and has their time. What it
+//! A write with FUA to a cache without stored power is answered when the programs of its own pages have ended, and its blame is that of the last of them. What it
 //! waited for its die before is `queue_gc` as far as the die collected, else `cache_wait`.
 //!
-//! A write is never refused: it waits for a slot, and not for a die. Reads that ask to fail fast are refused as ever, unless the cache has
+//! A write is never refused: it waits for a slot, and not for a die. One with FUA waits for its die even if it asks to fail fast. Reads that ask to fail fast are refused as ever, unless the cache has
 //! their page.
 
 use harmonia_types::{Blame, Lpn, Operation, SimDuration, SimTime, WriteCacheCounters};

@@ -54,9 +54,9 @@ crate::counters! {
         pub waited_pages: u64 = Sum, "pages";
     }
 
-    /// The report's `array.bounds`: page operations of reads and writes, beside the most that a scheme promises for them. A request is
-    /// one operation for each stripe that it covers in part, and one for all whole ones behind one another. A page is a row of a
-    /// member.
+    /// The report's `array.bounds`: page operations of reads and writes, beside the most that a scheme promises for them. A read
+    /// that goes around nobody is one operation. Any other request is one for each stripe that it covers in part, and one for all whole
+    /// ones behind one another. A page is a row of a member.
     pub struct BoundCounters {
         /// Operations for which the scheme promises a bound.
         pub promised: u64 = Sum, "count";
@@ -64,7 +64,7 @@ crate::counters! {
         pub reached: u64 = Sum, "count";
         /// Those that took more.
         pub exceeded: u64 = Sum, "count";
-        /// Most pages read by one of them that reads while it holds its rows, for a row: of several rows the mean. Since the run
+        /// Most pages that a read which holds its rows takes for each of them: of several rows the mean, rounded up. Since the run
         /// began, warm-up included.
         pub most_pages_of_read: u64 = Peak, "pages";
         /// The same of one that writes: pages read and written.

@@ -26,9 +26,9 @@
 //!
 //! A trim of any other pattern goes where a write might, to what was written or not.
 //!
-//! Striping deals the pages of any pattern but a pinned one to all members alike. Ageing overwrites uniformly, whatever
-//! the pattern: under zipf or hotspot the garbage moves to another steady state in the course of the run, so measure
-//! after a warm-up of several times the hot pages.
+//! Striping deals the pages of any pattern but a pinned one to all members alike. Ageing overwrites uniformly unless
+//! `precondition.overwrite_space = "load"`. Then under zipf or hotspot the garbage moves to another steady state in the course of
+//! the run, so measure after a warm-up of several times the hot pages.
 
 use harmonia_engine::Rng;
 use harmonia_types::units::format_bytes;
