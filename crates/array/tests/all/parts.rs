@@ -28,18 +28,19 @@ const CIRCLES: &[&[&str]] = &[
         "controller/transactions",
     ],
     &[
+        "schemes/gaftl/planner",
+        "schemes/gaftl/planner/degraded",
+        "schemes/gaftl/planner/dual",
+        "schemes/gaftl/planner/migration",
+        "schemes/gaftl/planner/promised",
+        "schemes/gaftl/planner/row",
+    ],
+    &[
         "planner/parity",
         "planner/parity/cached",
         "planner/parity/declustered",
         "planner/parity/degraded",
         "planner/parity/resync",
-    ],
-    &[
-        "schemes/gaftl/planner",
-        "schemes/gaftl/planner/degraded",
-        "schemes/gaftl/planner/dual",
-        "schemes/gaftl/planner/migration",
-        "schemes/gaftl/planner/row",
     ],
     &["planner/mirrored", "planner/mirrored/resync"],
 ];

@@ -108,7 +108,7 @@ fn two_sweeps_cross_and_the_winners_are_named() {
     assert_eq!(stderr, "8 runs, 40,000 requests in all, from 1 aged array\n");
     assert!(
         table.contains("lets members collect one after the other, which pays where")
-            && table.contains("(--details"),
+            && table.contains("--details)"),
         "{table}"
     );
     for part in
