@@ -79,7 +79,8 @@ impl Draw {
 fn generate(seed: u64) -> Generated {
     let Generated { toml, trace } = drawn(seed);
     let has = |text: &str| toml.contains(text);
-    let can = !(has("overwrite_space") || has("pattern = \"files\""));
+    let overwrites = !(has("\noverwrite = 0\n") || has("\noverwrite = 0.0\n"));
+    let can = overwrites && !(has("overwrite_space") || has("pattern = \"files\""));
     if !(can && Rng::stream(seed, "swarm/aged-by").chance(0.4)) {
         return Generated { toml, trace };
     }
