@@ -273,7 +273,10 @@ mod tests {
 
     #[test]
     fn a_load_that_writes_nothing_rewrites_nothing() {
-        let load = WorkloadConfig::Synthetic(zipf(0.9)).prepare(&ARRAY).unwrap();
-        assert!(load.rewrites(1, 2).unwrap().is_none());
+        for trim_fraction in [0.0, 0.125] {
+            let reads = SyntheticConfig { trim_fraction, ..zipf(1.0 - trim_fraction) };
+            let load = WorkloadConfig::Synthetic(reads).prepare(&ARRAY).unwrap();
+            assert!(load.rewrites(1, 2).unwrap().is_none(), "{trim_fraction} are trims");
+        }
     }
 }

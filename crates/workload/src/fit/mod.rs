@@ -177,7 +177,7 @@ fn stream(name: &str, kind: &Kind, measured: &MeasuredKind, start: Bytes, squeez
         size: kind.sizes.fit(&kind.size_repeats),
         read_fraction: f64::from(u8::from(name == READS)),
         trim_fraction: f64::from(u8::from(name == TRIMS)),
-        fua_fraction: kind.fua as f64 / kind.requests.max(1) as f64,
+        fua_fraction: (kind.fua as f64 / kind.requests.max(1) as f64 * 1e6).round() / 1e6,
         address: AddressPattern::WorkingSet(places::pattern(kind, measured, squeezed)),
         footprint: Extent::Bytes(pages(measured.footprint_bytes).max(PAGE)),
         start: Some(Extent::Bytes(pages(start))),

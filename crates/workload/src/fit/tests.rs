@@ -189,7 +189,10 @@ fn as_many_writes_are_with_fua() {
     let options = TraceOptions { columns: "time op offset size".parse().ok(), ..TraceOptions::default() };
     let trace = Trace::from_bytes("t", rows.collect::<String>().into_bytes(), &options).unwrap();
     let fit = TraceFit::of(&trace, None, &mut |_| true).unwrap().unwrap();
-    assert_eq!((fit.load.streams[READS].fua_fraction, fit.load.streams[WRITES].fua_fraction), (0.0, 0.333));
+    assert_eq!(
+        (fit.load.streams[READS].fua_fraction, fit.load.streams[WRITES].fua_fraction),
+        (0.0, 0.333333)
+    );
 }
 
 #[test]
