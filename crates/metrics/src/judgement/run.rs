@@ -140,21 +140,18 @@ fn remedy(run: &Report) -> String {
     }
     let has_rate = run.scenario.pointer("/workload/arrival/rate").is_some();
     let served = run.host.requests as f64 * 1e9 / run.simulated_ns.max(1) as f64;
-    match HEADROOM * served {
-        sustained if has_rate && sustained >= 1.0 => {
-            format!("Set workload.arrival.rate to at most {}", two_digits(sustained))
-        }
-        _ => "Lower the arrival rate".to_owned(),
+    match sustained_rate(served).filter(|_| has_rate) {
+        Some(rate) => format!("Set workload.arrival.rate to at most {rate}"),
+        None => "Lower the arrival rate".to_owned(),
     }
 }
 
-/// A number rounded down to two digits: 3721 is "3700".
-fn two_digits(number: f64) -> String {
-    let (number, mut unit) = (number as u64, 1);
-    while number / unit >= 100 {
-        unit *= 10;
-    }
-    (number / unit * unit).to_string()
+/// What an array that cannot keep up may be offered, where it serves so many requests a second: four fifths of it, rounded down to
+/// two digits. `None` below one. Unit: requests a second.
+pub fn sustained_rate(served: f64) -> Option<u64> {
+    let sustained = (HEADROOM * served) as u64;
+    let unit = 10_u64.pow(sustained.checked_ilog10()?.saturating_sub(1));
+    Some(sustained / unit * unit)
 }
 
 /// Means of the first and of the last quarter, if the one rises to the other throughout.
@@ -433,7 +430,8 @@ mod tests {
         assert!(told(rate, None).ends_with("Set workload.arrival.rate to at most 80"));
         assert!(told(serde_json::Value::Null, None).ends_with("Lower the arrival rate"));
         assert!(told(serde_json::Value::Null, Some(0.5)).ends_with("raise workload.time_scale (now 0.5)"));
-        assert_eq!([3_721.9, 99.9, 100.0, 1.4].map(two_digits), ["3700", "99", "100", "1"]);
+        let rates = [67_901.0, 3_721.9, 125.0, 99.9, 1.4, 1.2, 0.0].map(sustained_rate);
+        assert_eq!(rates, [Some(54_000), Some(2_900), Some(100), Some(79), Some(1), None, None]);
     }
 
     #[test]

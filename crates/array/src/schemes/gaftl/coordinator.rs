@@ -51,12 +51,19 @@
 //! row says where they lie: 2.7 bytes for each page of data on five members.
 //!
 //! The report counts whether plans keep to a bound of page operations (`array.bounds`). It holds for requests of whole pages while at most
-//! one member of a stripe collects, all members are whole, and a stripe is free. A read takes the `u` units of a stripe at most. A write
-//! of `w` units takes `u - w` reads and `w + 1` writes, and with `rows` one more write if something of it is in the way; if a unit is in
-//! the way that is not written, `w + 1` of each. RAID-6 has two parities where RAID-5 has one. With `floating` no plan exceeds the bound.
-//! With `rows` three kinds do: more than two units are written and their parity is in the way (`2 w` writes); parity moves, and the unit
-//! that gives way to it is not written (`w + 3` writes); a read rebuilds one unit beside another that lies elsewhere, and reads pages
-//! twice. A whole stripe that is `forced` may take `w + 2` writes. Nothing is promised under `array.small_write = "read-modify-write"`.
+//! one member of a stripe collects, all members are whole, and a stripe is free:
+//!
+//! - A read takes the `u` units of a stripe at most.
+//! - A write of `w` units takes `u - w` reads and `w + 1` writes. With `rows` it takes one more write if something of it is in the way.
+//! - A write takes `w + 1` of each if a unit is in the way that is not written.
+//!
+//! RAID-6 has two parities where RAID-5 has one. With `floating` no plan exceeds the bound. With `rows` three kinds do:
+//!
+//! - More than two units are written, and their parity is in the way: `2 w` writes.
+//! - Parity moves, and the unit that gives way to it is not written: `w + 3` writes.
+//! - A read rebuilds one unit beside another that lies elsewhere: it reads pages twice.
+//!
+//! A whole stripe that is `forced` may take `w + 2` writes. Nothing is promised under `array.small_write = "read-modify-write"`.
 //!
 //! With `literal` the states change as the paper prints them. That changes between N and P for as long as a member is at its hard
 //! threshold.
