@@ -600,7 +600,8 @@ impl ScenarioArguments {
                 "--drive: nothing says what the array has to do\n  allowed: --trace FILE, or a load such as --set workload.preset=hpc-w",
             );
         }
-        let (template, assumed) = Bought { drive, count, level, chunk: chunk.as_deref() }.template()?;
+        let (template, assumed) = Bought { drive, count, level, chunk: chunk.as_deref() }
+            .template(&self.changes.sets, self.changes.trace().as_ref())?;
         let is_assumed = |assumed: &Assumed| !self.changes.says(assumed.key);
         Ok((template, assumed.into_iter().filter(is_assumed).map(|assumed| assumed.text).collect()))
     }

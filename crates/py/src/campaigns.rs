@@ -140,9 +140,8 @@ pub(crate) fn advise(
 fn planned(source: &Source, drives: Option<Drives>) -> Result<(advice::Plan, Vec<String>), BadInput> {
     let (template, assumed) = match &drives {
         None => (source.template()?, Vec::new()),
-        Some((drive, count, level, chunk)) => {
-            Bought { drive, count: *count, level, chunk: chunk.as_deref() }.template()?
-        }
+        Some((drive, count, level, chunk)) => Bought { drive, count: *count, level, chunk: chunk.as_deref() }
+            .template(&source.sets, source.trace.as_ref())?,
     };
     let assumed = assumed.into_iter().filter(|assumed| !says(&source.sets, assumed.key));
     let plan = advice::Plan::new(&template, &source.sets, source.trace.as_ref())?;

@@ -16,7 +16,7 @@ use harmonia_types::units;
 
 use crate::error::{BadInput, nearest, printable};
 use crate::presets::device;
-use crate::{Scenario, Template, files};
+use crate::{Scenario, Template, TraceFile, files};
 
 /// Mapping units of all drives together that age in a few seconds.
 const UNITS_MOST: u64 = 10_000_000;
@@ -47,21 +47,38 @@ pub struct Assumed {
 }
 
 impl Bought<'_> {
-    /// The scenario without a load, and what is assumed in it.
+    /// The scenario without the load, which `sets` and `trace` say, and what is assumed in it. The load ages the array, where it can.
     ///
     /// # Errors
     /// If there is no such drive, or no such array of them; the text names the option.
-    pub fn template(&self) -> Result<(Template, Vec<Assumed>), BadInput> {
+    pub fn template(
+        &self,
+        sets: &[String],
+        trace: Option<&TraceFile>,
+    ) -> Result<(Template, Vec<Assumed>), BadInput> {
         let drive = Drive::find(self.drive)?;
         let divisor = self.divisor(&drive);
-        let text = self.text(drive.table, divisor);
+        let text = self.text(drive.table.clone(), divisor, "load");
         // The array is checked with any load, so that what is wrong with it is said in the words of the options.
         let any = format!("workload = {{ preset = \"hpc-w\", size.mean = \"4KiB\" }}\n{text}");
         let scenario = Scenario::parse(&any, "array", &[], None).map_err(|bad| self.in_options(&bad))?;
+        let mut template = Template::text(&text, "array")?;
+        // Other mistakes are told where the load is read.
+        let refused = template.sweep(sets, trace).err();
+        let is_aged_by_load = refused.is_none_or(|bad| bad.key() != Some("precondition.overwrite_space"));
+        if !is_aged_by_load {
+            template = Template::text(&self.text(drive.table, divisor, "all"), "array")?;
+        }
+        let aged = match (is_aged_by_load, trace) {
+            (true, Some(_)) => {
+                "aged by what the trace writes, over and over, until that is three times their data"
+            }
+            (true, None) => "aged by what the load writes, until that is three times their data",
+            (false, _) => "three times their data was overwritten at random",
+        };
         let mut assumed = vec![Assumed {
             key: "precondition",
-            text: "drives are 100% full, and three times their data was overwritten at random (precondition)"
-                .to_owned(),
+            text: format!("drives are 100% full, and {aged} (precondition)"),
         }];
         if self.chunk.is_none() {
             let unit = units::format_bytes(scenario.array.stripe_unit);
@@ -73,7 +90,7 @@ impl Bought<'_> {
             );
             assumed.push(Assumed { key: "ssd.scale", text });
         }
-        Ok((Template::text(&text, "array")?, assumed))
+        Ok((template, assumed))
     }
 
     /// The largest part that ages in seconds, or else the smallest that works.
@@ -90,7 +107,7 @@ impl Bought<'_> {
         (1..=wanted).rev().find(works).unwrap_or(1)
     }
 
-    fn text(&self, mut ssd: toml::Table, divisor: u32) -> String {
+    fn text(&self, mut ssd: toml::Table, divisor: u32, overwrite_space: &str) -> String {
         let Bought { drive, count, level, chunk } = self;
         let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
         let chunk = chunk.map(|chunk| format!("stripe_unit = {}\n", quoted(chunk))).unwrap_or_default();
@@ -100,8 +117,8 @@ impl Bought<'_> {
         let ssd = toml::Table::from_iter([("ssd".to_owned(), toml::Value::Table(ssd))]);
         let name = printable(drive.rsplit('/').next().unwrap_or(drive), 60);
         format!(
-            "name = {}\n\n[precondition]\nfill = 1.0\noverwrite = 3.0\n\n[array]\ndevices = {count}\nlevel = {}\n{chunk}\
-             coordination.policy = \"local\"\n\n{ssd}",
+            "name = {}\n\n[precondition]\nfill = 1.0\noverwrite = 3.0\noverwrite_space = \"{overwrite_space}\"\n\n[array]\n\
+             devices = {count}\nlevel = {}\n{chunk}coordination.policy = \"local\"\n\n{ssd}",
             quoted(&format!("{count} x {name}, {}", printable(level, 20))),
             quoted(level),
         )
@@ -202,16 +219,17 @@ fn unreadable(name: &str, why: &str) -> BadInput {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::OverwriteSpace;
 
     const SIX: Bought<'_> = Bought { drive: "modern-tlc-1t", count: 6, level: "raid6", chunk: None };
 
     fn refused(bought: Bought<'_>) -> String {
-        bought.template().map(|_| ()).unwrap_err().to_string()
+        bought.template(&[], None).map(|_| ()).unwrap_err().to_string()
     }
 
     #[test]
     fn what_is_not_said_is_assumed_and_told() {
-        let (template, assumed) = SIX.template().unwrap();
+        let (template, assumed) = SIX.template(&[], None).unwrap();
         let keys: Vec<&str> = assumed.iter().map(|assumed| assumed.key).collect();
         assert_eq!(keys, ["precondition", "array.stripe_unit", "ssd.scale"]);
         let scenario = template.with(&["workload.preset=hpc-w".to_owned()], None).unwrap();
@@ -219,8 +237,26 @@ mod tests {
         let pages = scenario.array.members[0].ssd.resolve().unwrap().logical_pages;
         assert!(u64::from(pages) * 6 < UNITS_MOST + UNITS_MOST / 5, "{pages} pages a drive");
         let small = Bought { drive: "tiny-test", count: 4, level: "raid5", chunk: Some("64KiB") };
-        let keys: Vec<&str> = small.template().unwrap().1.iter().map(|assumed| assumed.key).collect();
+        let keys: Vec<&str> =
+            small.template(&[], None).unwrap().1.iter().map(|assumed| assumed.key).collect();
         assert_eq!(keys, ["precondition"], "small drives are simulated as they are");
+    }
+
+    /// Unless it cannot: then they are overwritten at random, and that is told.
+    #[test]
+    fn what_the_load_writes_ages_the_drives() {
+        let aged = |load: &str, more: &[&str]| {
+            let sets = [&[load], more].concat().iter().map(|&set| set.to_owned()).collect::<Vec<_>>();
+            let (template, assumed) = SIX.template(&sets, None).unwrap();
+            let scenario = template.with(&sets, None).unwrap_or_else(|error| panic!("{error}"));
+            let is_said = assumed[0].text.contains("aged by what the load writes");
+            assert_eq!(is_said, scenario.precondition.overwrite_space == OverwriteSpace::Load, "{sets:?}");
+            scenario.precondition.overwrite_space
+        };
+        assert_eq!(aged("workload.preset=hpc-w", &[]), OverwriteSpace::Load);
+        assert_eq!(aged("workload.preset=hpc-w", &["precondition.fill=0.5"]), OverwriteSpace::Load);
+        assert_eq!(aged("workload.preset=hpc-w", &["precondition.overwrite=0"]), OverwriteSpace::All);
+        assert_eq!(aged("workload.preset=hpc-w", &["precondition.fill=0"]), OverwriteSpace::All);
     }
 
     /// The file of a drive says what a preset says, with figures of its own.
@@ -231,7 +267,7 @@ mod tests {
         let drive = path.to_str().unwrap();
         let with = |text: &str| {
             std::fs::write(&path, text).unwrap();
-            Bought { drive, ..SIX }.template()
+            Bought { drive, ..SIX }.template(&[], None)
         };
         let text = "# mine\n[ssd]\npreset = \"modern-tlc-1t\"\ntiming.program = \"3ms\"\n[ssd.link]\nlatency = \"5us\"\n";
         let (template, _) = with(text).unwrap();

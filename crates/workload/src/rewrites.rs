@@ -16,14 +16,61 @@ use crate::{
     SyntheticConfig, TraceConfig, WorkloadConfig, replay,
 };
 
+/// What is kept of a trace that is read over and over. Unit: bytes. A longer one is read again each time, but seldom.
+const KEPT: usize = 64 << 20;
+
 /// Writes and trims without end.
 pub struct Rewrites(From);
 
 enum From {
     Synthetic(Box<Requests>),
     Streams(Box<Streams>),
-    /// The trace, and where it stands.
-    Trace(Box<(Replay, TraceSource)>),
+    Trace(Box<Again>),
+}
+
+/// A trace that is read again and again.
+struct Again {
+    replay: Replay,
+    source: TraceSource,
+    /// What it writes and trims, as far as it was read and while that takes less than `most` bytes.
+    kept: Option<Vec<HostRequest>>,
+    most: usize,
+    /// Where it stands in `kept`, once that is whole.
+    at: Option<usize>,
+}
+
+impl Again {
+    fn new(replay: &Replay, most: usize) -> Result<Self, SourceError> {
+        let (replay, source) = (Replay::clone(replay), replay.once()?);
+        Ok(Again { replay, source, kept: Some(Vec::new()), most, at: None })
+    }
+
+    fn next(&mut self) -> Result<HostRequest, SourceError> {
+        loop {
+            if let (Some(at), Some(kept)) = (&mut self.at, &self.kept) {
+                let request = kept[*at];
+                *at = if *at + 1 == kept.len() { 0 } else { *at + 1 };
+                return Ok(request);
+            }
+            match self.source.next(SimTime::ZERO, &[])? {
+                Next::At(request) if rewrites(&request) => {
+                    self.kept = self.kept.take().filter(|kept| size_of_val(&kept[..]) < self.most);
+                    if let Some(kept) = &mut self.kept {
+                        kept.push(request);
+                    }
+                    return Ok(request);
+                }
+                Next::At(_) => {}
+                // It has a write, which comes again.
+                _ if self.kept.is_some() => self.at = Some(0),
+                _ => self.source = self.replay.once()?,
+            }
+        }
+    }
+}
+
+fn rewrites(request: &HostRequest) -> bool {
+    matches!(request.operation, Operation::Write | Operation::Trim) && request.length > 0
 }
 
 impl WorkloadConfig {
@@ -97,7 +144,7 @@ impl Load {
             Kind::Streams(config, _) => WorkloadConfig::Streams(config.clone()),
             Kind::Trace(replay) => {
                 let writes = writes(replay.once()?)?;
-                let from = || Ok(From::Trace(Box::new((Replay::clone(replay), replay.once()?))));
+                let from = || Ok(From::Trace(Box::new(Again::new(replay, KEPT)?)));
                 return writes.then(from).transpose().map(|from| from.map(Rewrites));
             }
         };
@@ -142,19 +189,9 @@ impl Rewrites {
                     Next::At(request) => request,
                     ended => unreachable!("streams without limits go on: {ended:?}"),
                 },
-                From::Trace(trace) => {
-                    let (replay, source) = &mut **trace;
-                    match source.next(SimTime::ZERO, &[])? {
-                        Next::At(request) => request,
-                        // It has a write, which comes again.
-                        _ => {
-                            *source = replay.once()?;
-                            continue;
-                        }
-                    }
-                }
+                From::Trace(trace) => return trace.next(),
             };
-            if matches!(request.operation, Operation::Write | Operation::Trim) && request.length > 0 {
+            if rewrites(&request) {
                 return Ok(request);
             }
         }
@@ -178,8 +215,12 @@ fn writes(mut source: TraceSource) -> Result<bool, SourceError> {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use harmonia_trace::{Trace, TraceOptions};
+
     use super::*;
-    use crate::{ArrayGeometryForLoad, Extent, SizeDistribution, SkewRest, StreamArrival, StreamConfig};
+    use crate::{
+        ArrayGeometryForLoad, Extent, Remap, SizeDistribution, SkewRest, StreamArrival, StreamConfig, Volumes,
+    };
 
     const PAGE: u64 = 4096;
     const ARRAY: ArrayGeometryForLoad = ArrayGeometryForLoad {
@@ -268,6 +309,33 @@ mod tests {
                 assert!(drawn.iter().all(|request| request.operation != Operation::Read));
                 assert!(hottest(drawn.into_iter()).intersection(&hot).count() >= 8);
             }
+        }
+    }
+
+    /// Kept or read again, a trace comes in its own order, without what it reads.
+    #[test]
+    fn a_trace_comes_again_and_again() {
+        let rows = |(row, operation)| format!("{},h,0,{operation},{},4096,100\n", row * 1000, row * 8192);
+        let text: String = ["Write", "Read", "Write", "Write"].into_iter().enumerate().map(rows).collect();
+        let trace = Trace::from_bytes("t.csv", text.into_bytes(), &TraceOptions::of_format("msr")).unwrap();
+        let config = TraceConfig {
+            paths: vec!["t".into()],
+            options: TraceOptions::default(),
+            repeat: 1,
+            pacing: Pacing::Open,
+            time_scale: 1.0,
+            volumes: Volumes::Apart,
+            remap: Remap::Wrap,
+            align: false,
+            limit: None,
+            warmup: Limit::Requests(0),
+        };
+        let replay = Replay::new(trace, &config, &ARRAY).unwrap();
+        for most in [0, 2 * size_of::<HostRequest>(), KEPT] {
+            let mut again = Again::new(&replay, most).unwrap();
+            let places: Vec<u64> = (0..7).map(|_| again.next().unwrap().offset / 8192).collect();
+            assert_eq!(places, [0, 2, 3, 0, 2, 3, 0], "{most} bytes are kept");
+            assert_eq!(again.at.is_some(), most == KEPT);
         }
     }
 
