@@ -15,7 +15,7 @@ const MORE: &str =
     "--details: where the time went, all percentiles, what was not tried. --out DIR: a page with charts.";
 const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
-const ONE_SEED: &str = " ±: 95%, for one aged array (more: --seeds 10).";
+const ONE_SEED: &str = " ±: 95%, for one aged array (for ten: --seeds 10).";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";

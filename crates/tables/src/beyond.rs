@@ -25,10 +25,10 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
     let first = runs.first()?.host.response_ns.all.mean?;
     (at > 0 && is_below && !is_overloaded(comparison, &runs[0])).then(|| {
         format!(
-            "{} beats {}: of the {} ms that it gains about {} is collection; the rest comes from {}.",
+            "{} gains {} ms over {}, about {} of it from collection. The rest is {}.",
             name(best),
-            name(label(&runs[bound])),
             ms(first - figure.value),
+            name(label(&runs[0])),
             ms((first - figure.against).max(0.0)),
             elsewhere(&runs[at], &runs[bound]),
         )
@@ -44,14 +44,15 @@ fn elsewhere(run: &Report, bound: &Report) -> String {
     let ((modified, rebuilt), (before, _)) = (rows(run), rows(bound));
     if modified.saturating_sub(before) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
         return format!(
-            "parity by read-modify-write ({} rows, {} {}), which array.small_write = \"read-modify-write\" gives without this policy",
+            "parity by read-modify-write ({} rows, {} {}): array.small_write = \"read-modify-write\" gives that without {}",
             count(modified),
             label(bound),
-            count(before)
+            count(before),
+            label(run)
         );
     }
     match run.array.reconstruct.as_ref().map_or(0, |reads| reads.rebuilt_pages) {
-        0 => "elsewhere (--details)".to_owned(),
+        0 => "from elsewhere (--details)".to_owned(),
         pages => format!("reads that are rebuilt around busy members ({} pages)", count(pages)),
     }
 }
@@ -77,8 +78,8 @@ mod tests {
     #[test]
     fn a_policy_below_the_bound_says_what_else_it_gains_by() {
         let text = said(0, 3_000, 7).expect("below it");
-        assert!(text.starts_with("plm beats ideal: of the "), "{text}");
-        assert!(text.contains("by read-modify-write (7 rows, ideal 0), which array.small_write"), "{text}");
+        assert!(text.starts_with("plm gains ") && text.contains(" over local, about "), "{text}");
+        assert!(text.contains("by read-modify-write (7 rows, ideal 0): array.small_write"), "{text}");
         assert!(said(0, 3_000, 0).expect("below it").ends_with("elsewhere (--details)."));
         assert_eq!((said(3_000, 0, 7), said(0, 0, 7)), (None, None), "above the bound, or like it");
     }

@@ -74,13 +74,13 @@ fn sentence(figure: &Figure, at: usize, first: &Report, name: Name) -> String {
         0 => (format!("Under {} {metric}", name(label(first))), "if collection took no time"),
         _ => (metric.to_owned(), "without it"),
     };
+    let (value, against) = (numbers::ms(figure.value), numbers::ms(figure.against));
+    if let Some((change, times)) = figure.change.as_ref().and_then(|change| Some((change, times(change)?))) {
+        let chance = if is_sure(change) { "" } else { " (n.s.)" };
+        return format!("{begin} is {value} ms, {times} the {against} ms {without}{chance}.");
+    }
     let change = figure.change.as_ref().map(|change| format!(" ({})", signed(Some(change))));
-    format!(
-        "{begin} is {} ms, and {} ms {without}{}.",
-        numbers::ms(figure.value),
-        numbers::ms(figure.against),
-        change.unwrap_or_default()
-    )
+    format!("{begin} is {value} ms, and {against} ms {without}{}.", change.unwrap_or_default())
 }
 
 /// Rates this near to one another are one.
@@ -100,10 +100,17 @@ pub(crate) fn signed(change: Option<&Versus>) -> String {
     if relative.mean.abs() < NOTHING && relative.half_width.is_some_and(|half| half < NOTHING) {
         return "the same".to_owned();
     }
-    if relative.mean > TIMES {
-        return format!("{:.1}{} times as long{chance}", relative.mean + 1.0, width(1.0));
+    if let Some(times) = times(change) {
+        return format!("{times} as long{chance}");
     }
     format!("{:+.1}%{}{chance}", relative.mean * 100.0, width(100.0))
+}
+
+/// "13.1 ±0.2 times", where a percentage would say less.
+fn times(change: &Versus) -> Option<String> {
+    let relative = change.relative.as_ref().filter(|relative| relative.mean > TIMES)?;
+    let width = relative.half_width.map_or_else(String::new, |half| format!(" \u{b1}{half:.1}"));
+    Some(format!("{:.1}{width} times", relative.mean + 1.0))
 }
 
 /// " The array serves 477 requests a second (244 MB/s)."

@@ -224,7 +224,10 @@ impl Said<'_> {
         let versus = self.versus_baseline(&winner.labels[at], winner)?;
         let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(self.baseline()));
         let value = show(winner.values[at]);
-        Some(format!("all policies but {baseline} tie; {name}: {value}, {} {baseline}", below(&versus)))
+        Some(format!(
+            "all policies but {baseline} tie, such as {name}: {value}, {} {baseline}",
+            below(&versus)
+        ))
     }
 
     /// Who takes no part in a figure, and why.
@@ -349,11 +352,11 @@ impl Said<'_> {
                 (self.name)(self.baseline())
             ),
             None if !self.runs[1..].iter().any(is_for_any) => format!(
-                "of what was compared only {} works with drives that only take reads and writes",
+                "of the policies compared, only {} works with ordinary drives",
                 (self.name)(self.baseline())
             ),
             None => format!(
-                "with drives that only take reads and writes, nothing compared here is measurably faster than {}",
+                "with ordinary drives, nothing compared here is measurably faster than {}",
                 (self.name)(self.baseline())
             ),
         })
@@ -483,8 +486,8 @@ mod tests {
             with_any_drive(&Comparison::new(runs.clone(), 1), &runs, str::to_owned).expect("a sentence")
         };
         let commands = ("gcsync", "command", 1_000);
-        let ordinary = "drives that only take reads and writes";
-        assert_eq!(said(&[commands]), format!("Of what was compared only local works with {ordinary}."));
+        let ordinary = "ordinary drives";
+        assert_eq!(said(&[commands]), format!("Of the policies compared, only local works with {ordinary}."));
         let nothing = format!("With {ordinary}, nothing compared here is measurably faster than local.");
         assert_eq!(said(&[commands, ("hedge", "nothing", 4_000)]), nothing);
         assert!(

@@ -141,7 +141,9 @@ fn remedy(run: &Report) -> String {
     let has_rate = run.scenario.pointer("/workload/arrival/rate").is_some();
     let served = run.host.requests as f64 * 1e9 / run.simulated_ns.max(1) as f64;
     match sustained_rate(served).filter(|_| has_rate) {
-        Some(rate) => format!("Set workload.arrival.rate to at most {rate}"),
+        Some(rate) => {
+            format!("Set workload.arrival.rate to at most {rate}, {:.0}% of what it serves", HEADROOM * 100.0)
+        }
         None => "Lower the arrival rate".to_owned(),
     }
 }
@@ -427,7 +429,7 @@ mod tests {
             overload(&run).expect("an overload")
         };
         let rate = serde_json::json!({"workload": {"arrival": {"rate": 60_000.0}}});
-        assert!(told(rate, None).ends_with("Set workload.arrival.rate to at most 80"));
+        assert!(told(rate, None).ends_with("Set workload.arrival.rate to at most 80, 80% of what it serves"));
         assert!(told(serde_json::Value::Null, None).ends_with("Lower the arrival rate"));
         assert!(told(serde_json::Value::Null, Some(0.5)).ends_with("raise workload.time_scale (now 0.5)"));
         let rates = [67_901.0, 3_721.9, 125.0, 99.9, 1.4, 1.2, 0.0].map(sustained_rate);

@@ -5,7 +5,7 @@
 //! better. So do differences in erases below one collection of each SSD: they say when the run ended.
 //!
 //! A run in which garbage collection takes no time is a bound and takes no part. A run whose figures mean nothing
-//! ([`voids`](super::voids)) takes no part either, and where its figure is the lowest nobody can be named. Only overload is
+//! ([`voids`](super::voids)) takes no part either, and where its figure is below all others nobody can be named. Only overload is
 //! known to be worse than keeping up: one that keeps up wins over others that do not.
 //!
 //! Leaves out: "ties" is not transitive: all who tie do so with the lowest, not with one another.
@@ -168,7 +168,7 @@ impl<'a> Contest<'a> {
         let Some(best) = sound.first() else { return void.first().and_then(code) };
         // Who does not keep up is slower than who does, however long the run was.
         let mut doubtful = void.iter().filter(|candidate| code(candidate) != Some(OVERLOAD));
-        doubtful.find(|candidate| sound.len() < 2 || candidate.1 <= best.1).and_then(code)
+        doubtful.find(|candidate| sound.len() < 2 || candidate.1 < (1.0 - ALIKE) * best.1).and_then(code)
     }
 
     fn lowest(&self, sound: &[Candidate<'a>], unknown: Vec<String>) -> Winner {

@@ -24,7 +24,7 @@ pub fn total(judged: &[Vec<Judged>]) -> String {
         all.fold((0, 0), |(within, ran), (more, others)| (within + more, ran + others))
     };
     let ((fitted, all_fitted), (within, all)) = (sum(Side::Fitted), sum(Side::Judged));
-    format!("{within} of {all} figures not used in fitting, {fitted} of {all_fitted} used.")
+    format!("{within} of {all} figures not fitted, {fitted} of {all_fitted} fitted.")
 }
 
 /// What stands above all tables.

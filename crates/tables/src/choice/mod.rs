@@ -23,6 +23,9 @@ pub const ALIKE: f64 = 0.01;
 /// Changes of a percentile below this share are called none: a tail is known less well than a mean.
 pub const ALIKE_TAIL: f64 = 0.02;
 
+/// A p99 so many times that of the bound is named.
+const FAR_ABOVE: f64 = 2.0;
+
 /// What to do under one load; none where nothing can be named.
 pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let Pair { part, best, other, .. } = pair;
@@ -44,10 +47,11 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let condition = higher_tail(pair, other).map(|tail| format!(" if the mean matters more than {tail}"));
     let needs = required(needs(best)).map(|what| format!(" {} needs SSDs that {what}.", subject(pair, name)));
     Some(format!(
-        "Choose {}{}.{} {}{}",
+        "Choose {}{}.{}{} {}{}",
         choices(pair, name),
         condition.unwrap_or_default(),
         gains(pair, other, name),
+        what_is_left(pair).unwrap_or_default(),
         price(pair, other, name),
         needs.unwrap_or_default()
     ))
@@ -116,6 +120,12 @@ fn gains(pair: &Pair<'_>, other: &Report, name: Name) -> String {
     };
     let told: Vec<String> = figures.into_iter().filter_map(one).collect();
     if told.is_empty() { String::new() } else { format!(" {}.", capital(&told.join(", "))) }
+}
+
+/// What the best does not change: a p99 far above that of the bound.
+fn what_is_left(pair: &Pair<'_>) -> Option<String> {
+    let times = p99(pair.best)? / p99(pair.bound?).filter(|&ns| ns > 0.0)?;
+    (times >= FAR_ABOVE).then(|| format!(" That leaves p99 {times:.1} times as long as without collection."))
 }
 
 /// A figure of a run. Unit: ns.
