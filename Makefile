@@ -49,7 +49,7 @@ help:
 	@echo 'make torture  $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
 	@echo 'make histories  thousands of random histories of gaftl, all contents compared (about ten minutes)'
 	@echo 'make calibrations  ten simulated drives, calibrated from files alone (three minutes; fails today, see docs/calibrate.md)'
-	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=...; goes on where it was stopped)'
+	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=... PACKAGE=harmonia-ssd; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make site    a site of the documentation with a search, below target/site'
 	@echo 'make drives     hold presets of named drives against measurements (five minutes on two idle cores)'
@@ -311,7 +311,7 @@ mutants: prerequisites prerequisites-python $(VENV)/ready
 	@export PATH="$(TOOLS)/bin:$$PATH"; \
 	command -v cargo-mutants > /dev/null || cargo install cargo-mutants@27.0.0 --locked --quiet --root $(TOOLS); \
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 'tree-sitter==0.26.*' 'tree-sitter-rust==0.24.*'; \
-	$(VENV)/bin/python tests/mutants $(TARGET)/mutants --count $(MUTANTS) --seed $(SEED)
+	$(VENV)/bin/python tests/mutants $(TARGET)/mutants --count $(MUTANTS) --seed $(SEED) $(if $(PACKAGE),--package $(PACKAGE))
 
 # Named drives against measurements; docs/presets.md has what came of it.
 drives: prerequisites

@@ -1,9 +1,10 @@
 """How many planted bugs do the tests let live? A random sample of mutants, each tested by its own crate alone.
 
-    python3 tests/mutants FOLDER [--count 300] [--seed 1] [--draw N --draw-seed S] [--at-most N]
+    python3 tests/mutants FOLDER [--package NAME] [--count 300] [--seed 1] [--draw N --draw-seed S] [--at-most N]
 
 Takes the last commit, not what is changed since. FOLDER keeps what is known of this commit and seed, so that a run that was
-stopped goes on; --at-most ends it after so many mutants more. --draw takes so many of the sample, by a seed of their own.
+stopped goes on; --at-most ends it after so many mutants more. --package samples one crate alone. --draw takes so many of the
+sample, by a seed of their own.
 `make mutants` calls it.
 
 cargo-mutants (https://mutants.rs) says which mutants there are. Most are planted behind a switch and built at once (planting.py),
@@ -32,8 +33,8 @@ from planting import REACHED, VARIABLE, Mutant, Planted
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ROOMS = {
-    "harmonia-array": "crates/array/src/controller/**/*.rs",
-    "harmonia-ssd": "crates/ssd/src/die/**/*.rs",
+    "harmonia-array": "crates/array/src/**/*.rs",
+    "harmonia-ssd": "crates/ssd/src/**/*.rs",
     "harmonia-metrics": "crates/metrics/src/**/*.rs",
 }
 OUTCOMES = {"CaughtMutant": "caught", "MissedMutant": "survived", "Timeout": "caught", "Unviable": "unviable"}
@@ -54,6 +55,7 @@ LONGEST = ["contents_are_right_in_many_histories", "contents_are_right_with_two_
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--package", choices=ROOMS, help="the crate to sample; all without it")
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--draw", type=int, help="mutants to draw of the sample; all without it")
@@ -64,7 +66,8 @@ def main() -> None:
     folder = arguments.folder.resolve()
     tree = checked_out(folder / "tree", commit)
     known = Known(folder / f"{commit}-{arguments.seed}.json")
-    sample = sampled(tree, arguments.count, arguments.seed)
+    packages = [arguments.package] if arguments.package else list(ROOMS)
+    sample = sampled(tree, packages, arguments.count, arguments.seed)
     if arguments.draw is not None:
         sample = random.Random(arguments.draw_seed).sample(sample, min(arguments.draw, len(sample)))
     print(f"mutants: {len(sample)} of commit {commit}, seed {arguments.seed}", flush=True)
@@ -106,11 +109,11 @@ def mutants(*arguments: str) -> list[str]:
     return ["cargo", "mutants", "--colors=never", *arguments]
 
 
-def sampled(tree: Path, count: int, seed: int) -> list[Mutant]:
+def sampled(tree: Path, packages: list[str], count: int, seed: int) -> list[Mutant]:
     """Mutants in an order that begins with a fair sample of all."""
     every: list[Mutant] = []
-    for package, files in ROOMS.items():
-        listed = subprocess.check_output(mutants("--list", "--json", "-p", package, "--file", files), cwd=tree)
+    for package in packages:
+        listed = subprocess.check_output(mutants("--list", "--json", "-p", package, "--file", ROOMS[package]), cwd=tree)
         every += sorted(json.loads(listed), key=lambda mutant: str(mutant["name"]))
     return random.Random(seed).sample(every, min(count, len(every)))
 
@@ -260,6 +263,8 @@ def report(sample: list[Mutant], outcomes: dict[str, str]) -> None:
     survivors, viable = [], 0
     for package in ROOMS:
         of_package = [(mutant["name"], outcomes.get(mutant["name"])) for mutant in sample if mutant["package"] == package]
+        if not of_package:
+            continue
         lived = [name for name, outcome in of_package if outcome == "survived"]
         caught = sum(outcome == "caught" for _, outcome in of_package)
         print(f"| {package} | {caught + len(lived)} | {caught} | {len(lived)} |")

@@ -521,3 +521,43 @@ impl Marks {
         Steadiness { windows: [amplification(0), amplification(1)] }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_is_steady_if_two_windows_differ_by_less_than_a_hundredth() {
+        let steady = |older, newer| Steadiness { windows: [older, newer] }.is_steady();
+        assert!(steady(Some(2.0), Some(2.019)) && steady(Some(2.0), Some(1.981)));
+        assert!(!steady(Some(2.0), Some(2.021)) && !steady(Some(2.0), Some(1.979)));
+        assert!(!steady(None, Some(2.0)) && !steady(Some(2.0), None));
+    }
+
+    /// Units that were not overwritten say nothing; one that was overwritten too little leaves the windows open.
+    #[test]
+    fn windows_have_the_programs_of_all_units() {
+        let marks = |programs, host, complete| Marks { programs, host, units: 1, complete };
+        let mut all = Marks::default();
+        all.add(&Marks::default());
+        all.add(&marks([10, 40, 90], [5, 15, 25], true));
+        all.add(&marks([0, 10, 40], [0, 10, 20], true));
+        all.add(&Marks::default());
+        assert_eq!(all.steadiness().windows, [Some(40.0 / 20.0), Some(80.0 / 20.0)]);
+        let mut short = all;
+        short.add(&marks([1, 2, 3], [1, 2, 3], false));
+        assert_eq!(short.steadiness().windows, [None, None]);
+        short.add(&marks([1, 2, 3], [1, 2, 3], true));
+        assert_eq!(short.steadiness().windows, [None, None]);
+        assert_eq!(marks([1, 2, 3], [4, 4, 5], true).steadiness().windows, [None, Some(1.0)]);
+    }
+
+    /// Zones of 3 and 2 pages, of which the first 4 pages of all are overwritten below page 11.
+    #[test]
+    fn filled_pages_are_counted_through_zones() {
+        let share = Share::new(vec![2..5, 10..12], 11, Vec::new());
+        assert_eq!((share.pages(), share.overwritten), (5, 4));
+        assert_eq!((0..5).map(|index| share.page(index)).collect::<Vec<_>>(), [2, 3, 4, 10, 11]);
+        assert_eq!(Share::new(Vec::new(), 0, vec![7]).pages(), 0);
+    }
+}

@@ -348,11 +348,6 @@ pub struct Scrub {
 }
 
 impl WriteHole {
-    /// Whether writes go to a log first, so that no row needs a resync.
-    pub fn keeps_log(&self) -> bool {
-        matches!(self, WriteHole::Journal(_) | WriteHole::PartialParityLog(_))
-    }
-
     /// Bytes that it takes at the end of each member of so many bytes; a bitmap whose chunks are not known has one block.
     pub fn area(&self, member: Bytes, page: Bytes) -> Bytes {
         let block = bitmap_block(page);
@@ -431,5 +426,88 @@ impl CoordinationConfig {
     /// Whether the policy has stripes that leave one member free each.
     pub fn has_floating_stripes(&self) -> bool {
         gaftl::has_floating_stripes(&self.policy, &self.own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harmonia_ssd::WearConfig;
+
+    use super::*;
+    use crate::layout::{Copies, Rotation};
+
+    /// So many members of 64 pages of 4 KiB.
+    fn array(level: Level, members: usize) -> ArrayConfig {
+        let mut ssd = SsdConfig::plain("literal");
+        ssd.geometry.blocks_per_plane = 20;
+        ssd.ftl.reserved_blocks = harmonia_ssd::Amount::Blocks(4);
+        for time in [&mut ssd.timing.read, &mut ssd.timing.program] {
+            *time = SimDuration(1).into();
+        }
+        ssd.timing.erase = SimDuration(1);
+        ArrayConfig::of(level, 8192, vec![MemberConfig { capable: true, ssd }; members])
+    }
+
+    #[test]
+    fn an_array_is_faultless_if_nothing_befalls_it_and_no_redundant_member_wears_out() {
+        let raid5 = Level::Raid5(Rotation::default());
+        let mut config = array(raid5, 3);
+        assert!(config.is_faultless());
+        config.members[2].ssd.wear = Some(WearConfig::of(10));
+        assert!(!config.is_faultless());
+        for (level, is_faultless) in [
+            (Level::Raid0, true),
+            (Level::Raid1, false),
+            (Level::Raid10(Copies::default()), false),
+            (Level::Raid4, false),
+        ] {
+            assert_eq!(ArrayConfig { level, ..config.clone() }.is_faultless(), is_faultless, "{level}");
+        }
+        let fault = Fault { device: DeviceId(0), at: When::Request(1), what: Befalls::Failure };
+        let befall: [fn(&mut Faults); 5] = [
+            |faults| faults.page_errors = 1e-9,
+            |faults| faults.scrub = Some(Scrub { at: SimTime::ZERO, repairs: true }),
+            |faults| faults.power_losses = vec![When::Request(1)],
+            |faults| faults.write_hole = WriteHole::Journal(1 << 20),
+            |faults| faults.rebuild.depth = 0,
+        ];
+        let found = befall.map(|befall| {
+            let mut config = array(raid5, 3);
+            befall(&mut config.faults);
+            config.is_faultless()
+        });
+        assert_eq!(found, [false, false, false, false, true], "a rate of rebuilding is no fault");
+        let events = vec![fault, Fault { what: Befalls::Replacement, ..fault }, fault];
+        let faults = Faults { events, ..Faults::default() };
+        assert_eq!((faults.is_none(), faults.replacements()), (false, 1));
+    }
+
+    /// A bitmap of a block of 4096 bytes has 32,768 bits.
+    #[test]
+    fn what_an_array_keeps_for_itself_lies_behind_its_data() {
+        let bitmap = |chunk| WriteHole::Bitmap { chunk, delay: SimDuration::ZERO };
+        let chunks = |count: u64| bitmap(512).area(count * 512, 4096);
+        assert_eq!([1, 32_768, 32_769, 65_537].map(chunks), [4096, 4096, 8192, 12_288]);
+        assert_eq!((bitmap(513).area(32_768 * 513 + 1, 4096), bitmap(0).area(1 << 40, 4096)), (8192, 4096));
+        assert_eq!([512, 4096, 8192, 3072].map(bitmap_block), [4096, 4096, 8192, 6144]);
+        let (log, journal) = (WriteHole::PartialParityLog(12_288), WriteHole::Journal(1 << 20));
+        let area = |hole: WriteHole| hole.area(1 << 40, 4096);
+        assert_eq!([log, journal, WriteHole::Resync].map(area), [12_288, 0, 0]);
+
+        let mut config = array(Level::Raid5(Rotation::default()), 3);
+        config.members[1].ssd.geometry.blocks_per_plane = 21;
+        assert_eq!((config.member_bytes(), config.page_size()), (64 * 4096, 4096));
+        config.faults.write_hole = log;
+        config.knowledge.free_stripes = 2;
+        assert_eq!(config.member_bytes(), 64 * 4096 - 12_288 - 2 * 8192);
+        config.knowledge.free_stripes = 1000;
+        assert_eq!(config.member_bytes(), 0);
+    }
+
+    #[test]
+    fn rungs_of_the_interface_are_in_order() {
+        assert!(Interface::ALL.is_sorted());
+        let names = Interface::ALL.map(|rung| rung.to_string());
+        assert_eq!(names, ["nothing", "log", "window", "busy", "command"]);
     }
 }

@@ -509,4 +509,79 @@ mod tests {
         let before = follower.served_between(0, SimTime(10), SimTime(20));
         assert_eq!(before, Before { reads: 0, programs: 2, background: 0 });
     }
+
+    #[test]
+    fn what_is_refused_first_tells_for_its_moment() {
+        let (mut follower, switch) = follower();
+        let blame = |service| Blame { service, ..Blame::NONE };
+        for service in [1, 2] {
+            follower.says_of_next(PageAccount {
+                blame: blame(service),
+                gc_on_bus: service,
+                ..PageAccount::default()
+            });
+            follower.is_refused(5, SimTime(9), &blame(service));
+        }
+        assert_eq!(follower.page_refused(5, SimTime(9)).map(|account| account.gc_on_bus), Some(1));
+        assert_eq!(follower.page_refused(5, SimTime(8)), None);
+        switch.set(false);
+        follower.is_refused(6, SimTime(9), &blame(1));
+        follower.is_done(6, 0, SimTime(10), &blame(1));
+        let known = [5, 6].map(|token| follower.page_refused(token, SimTime(9)));
+        assert_eq!(known, [None, None], "nothing is remembered once it is off");
+    }
+
+    /// A slot waited 5 ns in its command, 7 for the bus, and 10 and 20 for collections. Whoever came later waited for the end of that.
+    #[test]
+    fn whoever_gets_a_slot_waited_for_what_its_page_waited_for_last() {
+        let (mut follower, _) = follower();
+        let collections = [10, 20].map(|ns| Met { ns, collection: None }).to_vec();
+        let account = PageAccount { gc_in_command: 5, gc_on_bus: 7, collections, ..PageAccount::default() };
+        follower.frees_slot(3, account);
+        let mut waited = |queue_gc| {
+            let blame = Blame { queue_gc, ..Blame::NONE };
+            follower.gets_slot(3, &blame);
+            follower.is_done(queue_gc, 0, SimTime(1), &blame);
+            let account = follower.page_done(queue_gc).expect("it is done");
+            assert_eq!(account.blame, blame);
+            let met: Vec<u64> = account.collections.iter().map(|met| met.ns).collect();
+            (account.gc_in_command, account.gc_on_bus, met)
+        };
+        assert_eq!(waited(42), (5, 7, vec![10, 20]));
+        assert_eq!(waited(25), (5, 7, vec![13]));
+        assert_eq!(waited(9), (5, 4, vec![]));
+        assert_eq!(waited(43), (0, 0, vec![]), "nobody knows what the last nanosecond was for");
+    }
+
+    #[test]
+    fn what_is_long_ago_is_forgotten() {
+        let (mut follower, _) = follower();
+        for at in (0..=COLLECTIONS as u64).map(|at| 10 * at) {
+            (0..=VICTIMS as u32).for_each(|block| follower.takes(0, victim(at, block)));
+            follower.ends(0, SimTime(at + 5));
+        }
+        let victims = |at| {
+            let met = follower.met(0, &[(SimTime(at), SimTime(at + 5))]);
+            met[0].collection.as_ref().map(|collection| collection.victims.len())
+        };
+        assert_eq!((victims(0), victims(10)), (None, Some(VICTIMS)));
+        for at in 0..=OPERATIONS as u64 {
+            follower.serves(0, Work::Read, SimTime(1 + at));
+        }
+        let all = follower.served_between(0, SimTime::ZERO, SimTime::NEVER);
+        assert_eq!(all, Before { reads: OPERATIONS as u32, ..Before::default() });
+    }
+
+    #[test]
+    fn a_collection_that_waits_for_another_turn_keeps_its_reason() {
+        let mut follower = collecting();
+        follower.ends(1, SimTime(70));
+        follower.goes_on_later(1, SimTime(75));
+        follower.begins(1, SimTime(80));
+        follower.begins(1, SimTime(85));
+        let met = follower.met(1, &[(SimTime(80), SimTime(90))]);
+        let last = met[0].collection.as_ref().expect("it is known");
+        assert_eq!((last.wanted, last.began, last.why), (SimTime(75), SimTime(80), Why::OrderedIdle));
+        assert_eq!((last.length(), met[0].ns), (None, 10));
+    }
 }

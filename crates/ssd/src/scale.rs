@@ -384,4 +384,41 @@ mod tests {
         let rounding = shared.uniform - 0.003;
         assert!(((shared.error - rounding) * f64::from(shared.pool) - 0.35).abs() < 1e-9);
     }
+
+    /// Parts of two drives as they came to be: blocks of a unit, spare ones, pages of a block, blocks that hold data, and the error in
+    /// parts of 10,000.
+    #[test]
+    fn parts_of_known_drives_stay_as_they_are() {
+        let mut modern = SsdConfig::of(presets::find("modern-tlc-1t").expect("a preset"));
+        modern.ftl.mapping_unit = Some(4096);
+        let mut separate = drive(2048);
+        separate.ftl.frontiers = Frontiers::Separate;
+        let mut percent = drive(2048);
+        percent.gc.hard_threshold = Amount::Percent(1.0);
+        let found: Vec<_> = [
+            (&drive(512), 2),
+            (&drive(512), 8),
+            (&separate, 16),
+            (&percent, 30),
+            (&modern, 2),
+            (&modern, 100),
+        ]
+        .into_iter()
+        .map(|(full, divisor)| {
+            let (part, shape) = part(full, divisor).expect("it works");
+            let how = part.scaling().expect("it is scaled");
+            let error = (how.error * 10_000.0).round() as u32;
+            (shape.blocks_per_unit, shape.reserved_blocks, part.geometry.pages_per_block, how.pool, error)
+        })
+        .collect();
+        let expected = [
+            (516, 77, 16, 490, 9),
+            (122, 19, 16, 115, 64),
+            (260, 40, 16, 245, 371),
+            (136, 21, 16, 134, 53),
+            (1805, 271, 288, 1714, 2),
+            (270, 41, 39, 256, 1598),
+        ];
+        assert_eq!(found, expected);
+    }
 }

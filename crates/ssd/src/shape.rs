@@ -374,6 +374,49 @@ impl Shape {
 mod tests {
     use super::*;
 
+    /// Four slots a page; a program has pages of two planes and three types. In parts, each plane has its own half of it.
+    #[test]
+    fn slots_lie_in_pages_parts_and_programs() {
+        let whole = Packing::new(4, 2, 3);
+        let parts = whole.in_parts();
+        assert_eq!((whole.slots_per_program(), whole.slots_per_part(), parts.slots_per_part()), (24, 24, 12));
+        assert_eq!([0, 3, 4, 23].map(|slot| whole.page_of(slot).0), [0, 0, 1, 5]);
+        assert_eq!((whole.end_of(FlashPageOfBlock(2)), whole.slots(5)), (12, 40));
+        assert_eq!([0, 5, 23, 24].map(|slot| whole.left_of_program(slot)), [24, 19, 1, 24]);
+        assert_eq!([0, 5, 11, 12].map(|slot| parts.left_of_part(slot)), [12, 7, 1, 12]);
+        let in_parts = [0, 11, 12, 23, 24, 30].map(|waiting| parts.in_whole_parts(waiting, 24));
+        assert_eq!(in_parts, [0, 0, 12, 12, 24, 24]);
+        assert_eq!(
+            [(96, 71), (96, 72), (96, 73)].map(|(of, valid)| whole.wins(of, valid)),
+            [true, true, false]
+        );
+        assert!(Packing::new(1, 1, 2).packs() && !Packing::new(1, 1, 1).packs());
+    }
+
+    /// Planes first and then types; in parts the other way round. Where a program has one type, the row says it.
+    #[test]
+    fn pages_have_their_time_by_type_or_by_row() {
+        let kinds = |packing: Packing| {
+            [0, 1, 2, 3, 6].map(|page| match packing.kind_of(FlashPageOfBlock(page)) {
+                PageKind::Offset(row) => ("row", row),
+                PageKind::Type(kind) => ("type", kind),
+            })
+        };
+        assert_eq!(kinds(Packing::new(4, 2, 3)), [0, 0, 1, 1, 0].map(|kind| ("type", kind)));
+        assert_eq!(kinds(Packing::new(4, 2, 3).in_parts()), [0, 1, 2, 0, 0].map(|kind| ("type", kind)));
+        assert_eq!(kinds(Packing::new(4, 2, 1).in_parts()), [0, 0, 1, 1, 3].map(|row| ("row", row)));
+        assert_eq!(kinds(Packing::new(4, 1, 1)), [0, 1, 2, 3, 6].map(|row| ("row", row)));
+    }
+
+    /// Two pages of two slots: one live slot lies in one page, two lie in one page in one of three cases.
+    #[test]
+    fn live_slots_lie_in_so_many_pages() {
+        let pages = |valid| Packing::new(2, 1, 1).pages_with_some(4, valid);
+        assert_eq!([0, 1, 2, 3, 4, 9].map(pages), [0, 1, 2, 2, 2, 2]);
+        // 16 pages of four: 48/64 x 47/63 x 46/62 x 45/61 of them have none.
+        assert_eq!(Packing::new(4, 1, 1).pages_with_some(64, 16), 11);
+    }
+
     /// Products find what divisions do.
     #[test]
     fn dies_and_units_are_multiples_of_one_another() {

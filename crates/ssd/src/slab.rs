@@ -82,3 +82,20 @@ impl<T> std::ops::IndexMut<u32> for Slab<T> {
         &mut self.entries[handle as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_that_were_given_back_are_used_again() {
+        let mut slab = Slab::default();
+        assert_eq!(["a", "b", "c"].map(|value| slab.insert(value)), [0, 1, 2]);
+        slab.release(1);
+        assert_eq!((slab.live(), slab.iter().copied().collect::<Vec<_>>()), (2, vec!["a", "c"]));
+        assert_eq!((slab.insert("d"), slab[1], slab.live()), (1, "d", 3));
+        slab.release_all();
+        assert_eq!((slab.live(), slab.iter().count()), (0, 0));
+        assert_eq!(["e", "f", "g", "h"].map(|value| slab.insert(value)), [0, 1, 2, 3]);
+    }
+}

@@ -135,4 +135,21 @@ mod tests {
             assert!(len < page || table.as_ptr().addr().is_multiple_of(HUGE_PAGE), "{len}");
         }
     }
+
+    /// In KiB, a huge page has 2048: the last one is taken whole if the table fills half of it, and a quarter of the table lies there.
+    #[test]
+    fn memory_is_that_of_huge_pages_where_they_are_worth_it() {
+        let of =
+            |kib: u64| (HugeTable::memory_bytes(kib * 256) >> 10, HugeTable::address_bytes(kib * 256) >> 10);
+        for (kib, memory, address) in [
+            (2047, 2047, 2047),
+            (2048, 2048, 6144),
+            (3071, 3071, 7167),
+            (3072, 4096, 7168),
+            (5120, 5120, 9216),
+            (5632, 6144, 9728),
+        ] {
+            assert_eq!(of(kib), (memory, address), "{kib} KiB");
+        }
+    }
 }

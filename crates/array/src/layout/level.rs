@@ -319,6 +319,12 @@ mod tests {
             );
         }
         assert_eq!((Level::default(), Level::Raid1.most_members()), (Level::Raid0, 8));
+        let missing = |level: Level| level.redundancy(7);
+        let (draid, raid6) = (levels[7].0, levels[6].0);
+        let all = [Level::Raid0, Level::Raid1, copies(3), Level::Raid4, raid6, draid].map(missing);
+        assert_eq!(all, [0, 6, 2, 1, 2, 2], "members that may be missing");
+        assert_eq!([raid6, draid].map(Level::distributed_spares), [0, 1]);
+        assert_eq!([raid6, draid].map(Level::most_members), [u16::MAX, 255]);
         assert_eq!(Copies::default().name(), "near-2");
     }
 }

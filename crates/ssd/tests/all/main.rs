@@ -22,6 +22,7 @@ mod imports;
 mod io_parallel;
 mod lanes;
 mod levels;
+mod limits;
 mod link_order;
 mod met_gc;
 mod multi_plane;

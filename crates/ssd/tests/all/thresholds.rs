@@ -317,6 +317,22 @@ fn status_says_how_long_an_event_will_take() {
     assert_eq!(bench.device.status(SimTime(1_000)).gc_remaining, SimDuration(25_000));
 }
 
+/// Of 25 pages that were written, nine were written again. Collection moves the one live page of a block of four.
+#[test]
+fn status_says_what_collection_could_win_and_what_wears() {
+    let mut bench = Bench::aged(&one_die(), &[0]);
+    let before = bench.device.status(SimTime::ZERO);
+    assert_eq!((before.fragmentation, before.wear_mean), (9.0 / 25.0, 0.0));
+    bench.read(0, 1, 0, 1).read(1_000, 2, 1, 2);
+    let during = bench.device.status(SimTime(1_000));
+    assert_eq!((during.queue_depth, during.gc_active), (3, true));
+    let after = bench.advance(60_000).device.status(SimTime(60_000));
+    assert_eq!((after.fragmentation, after.wear_mean), (6.0 / 22.0, 1.0 / 8.0));
+    assert_eq!((after.queue_depth, after.gc_active), (0, false));
+    let nothing = Bench::empty(&one_die()).device.status(SimTime::ZERO);
+    assert_eq!((nothing.fragmentation, nothing.free_total, nothing.window_writes), (0.0, 8, 24));
+}
+
 #[test]
 fn status_counts_the_writes_that_keep_a_unit_above_hard() {
     // Two free blocks, none open: the next page opens one, and 1 free block is low.
