@@ -132,21 +132,26 @@ impl Drive {
         text
     }
 
+    /// Capacity of one part in `divisor` of it. Unit: bytes.
+    ///
+    /// # Errors
+    /// If no drive can have these figures, or no part is so small.
+    pub fn part(&self, divisor: u32) -> Result<u64, BadInput> {
+        let text = format!("workload.preset = \"hpc-w\"\n[array]\ndevices = 1\n{}", self.table(divisor));
+        let ssd = &Scenario::parse(&text, "the drive", &[], None)?.array.members[0].ssd;
+        Ok(ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages) * 4096))
+    }
+
     /// The smallest part of it that can be simulated, and its capacity in bytes.
     ///
     /// # Errors
     /// If no drive can have these figures.
     pub fn smallest(&self) -> Result<(u32, u64), BadInput> {
-        let of = |divisor: u32| -> Result<u64, BadInput> {
-            let text = format!("workload.preset = \"hpc-w\"\n[array]\ndevices = 1\n{}", self.table(divisor));
-            let ssd = &Scenario::parse(&text, "the drive", &[], None)?.array.members[0].ssd;
-            Ok(ssd.resolve().map_or(0, |shape| u64::from(shape.logical_pages) * 4096))
-        };
         let (mut works, mut fails) = (1, 4096);
-        let mut capacity = of(works)?;
+        let mut capacity = self.part(works)?;
         while fails - works > 1 {
             let middle = (works + fails) / 2;
-            match of(middle) {
+            match self.part(middle) {
                 Ok(bytes) => (works, capacity) = (middle, bytes),
                 Err(_) => fails = middle,
             }

@@ -3,12 +3,12 @@
 //! ```text
 //! writes at depth 1 -> latency -> reads at depth 1 -> page types
 //! fill -> program time -> counters, uniform writes or cliff -> spare -> reads beside writes -> minimum run
-//!                                                                    -> reads at saturation -> window
+//! one read beside a crowd -> window
 //! ```
 //!
 //! A figure that follows from one measurement is computed. Where the closed form is not enough, a drive scaled down is simulated and
-//! corrected until it shows what was measured. Figures that measurements tell less surely are scanned: all values with which the
-//! simulation comes within [`MODEL`] are a range, and a range wider than a factor of two tells nothing.
+//! corrected until it shows what was measured. What measurements tell less surely is scanned: all values with which the simulation comes
+//! within [`MODEL`] are a range, and a range wider than a factor of two tells nothing.
 
 use harmonia_run::{RunError, RunOptions};
 use serde::Serialize;
@@ -37,8 +37,10 @@ const NEAR: f64 = 0.004;
 const REFINED: usize = 2;
 /// Flash of a drive over its capacity: a cliff elsewhere is none, or the log does not begin where the sheet says.
 const CLIFFS: std::ops::Range<f64> = 1.02..1.9;
-/// Commands that are tried as the window of a drive.
-const WINDOWS: [f64; 7] = [8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
+/// Of the outstanding commands: if more of them are under way, no window holds any back.
+const CROWDED: f64 = 0.8;
+/// A read in a crowd takes so many times as long as one alone, or the drive is not what it waits for.
+const BUSY: f64 = 2.0;
 /// Times that are tried as the minimum run before a suspend. Unit: us.
 const MINIMUM_RUNS: [f64; 6] = [25.0, 50.0, 100.0, 200.0, 400.0, 800.0];
 
@@ -108,7 +110,8 @@ impl<'a> Fit<'a> {
         self.program()?;
         self.spare()?;
         self.minimum_run()?;
-        self.window()
+        self.window();
+        Ok(())
     }
 
     fn of(&self, kind: Kind) -> Option<&'a Experiment> {
@@ -329,47 +332,22 @@ impl<'a> Fit<'a> {
         Some((flash, &over_time.name))
     }
 
+    /// Reads that meet a program wait until it has run so long.
     fn minimum_run(&mut self) -> Result<(), RunError> {
-        let set = |drive: &mut Drive, us: f64| drive.minimum_run_us = us;
-        let scan = Scan {
-            key: "timing.minimum_run",
-            values: &MINIMUM_RUNS,
-            set,
-            percentile: 1,
-            question: "how long does a program run before it is suspended?",
-            show: |low, high| us(low, high),
-        };
-        self.scan(Kind::Beside, "needs reads beside writes that the drive keeps up with", &scan)
-    }
-
-    fn window(&mut self) -> Result<(), RunError> {
-        let set = |drive: &mut Drive, commands: f64| drive.window = commands.round() as u32;
-        let scan = Scan {
-            key: "controller.command_window",
-            values: &WINDOWS,
-            set,
-            percentile: 0,
-            question: "how many commands does it take at once?",
-            show: |low, high| [low, high].map(|commands| format!("{commands:.0}")),
-        };
-        self.scan(Kind::Saturated, "needs reads beside more writes than the drive takes", &scan)
-    }
-
-    fn scan(&mut self, kind: Kind, needs: &str, scan: &Scan<'_>) -> Result<(), RunError> {
-        let Some(experiment) = self.of(kind) else {
-            self.lacks(scan.key, kind, needs);
+        const KEY: &str = "timing.minimum_run";
+        let Some(experiment) = self.of(Kind::Beside) else {
+            self.lacks(KEY, Kind::Beside, "needs reads beside writes that the drive keeps up with");
             return Ok(());
         };
-        let Some(measured) = Shown::of(experiment).read[scan.percentile] else {
-            self.unknown(scan.key, "the reads have no such percentile");
+        let Some(measured) = Shown::of(experiment).read[1] else {
+            self.unknown(KEY, "the reads have no p99");
             return Ok(());
         };
-        (self.say)(scan.question);
-        let mut points = self.points(scan, scan.values, experiment)?;
+        (self.say)("how long does a program run before it is suspended?");
+        let mut points = self.p99_with(&MINIMUM_RUNS, experiment)?;
         // A line between two points far apart is no measurement: where the range begins and ends, there are more.
         for _ in 0..REFINED {
-            let more = between(&points, measured);
-            points.extend(self.points(scan, &more, experiment)?);
+            points.extend(self.p99_with(&between(&points, measured), experiment)?);
             points.sort_by(|one, other| one.0.total_cmp(&other.0));
         }
         let ends = points.first().zip(points.last()).map(|(first, last)| [first.0 * 1.01, last.0 / 1.01]);
@@ -377,38 +355,61 @@ impl<'a> Fit<'a> {
             Some(([low, value, high], [first, last]))
                 if low > first && high < last && high <= WIDEST * low =>
             {
-                (scan.set)(&mut self.drive, value);
-                self.note(scan.key, Some((scan.show)(low, high)), Known::Identified(experiment.name.clone()));
+                self.drive.minimum_run_us = value;
+                self.note(KEY, Some(us(low, high)), Known::Identified(experiment.name.clone()));
             }
             Some(([low, _, high], _)) => {
                 let known = Known::NotIdentified(format!(
                     "{} allows more than a factor of two, or values beyond those tried",
                     experiment.name
                 ));
-                self.note(scan.key, Some((scan.show)(low, high)), known);
+                self.note(KEY, Some(us(low, high)), known);
             }
-            None => self.unknown(scan.key, &format!("no value shows what {} does", experiment.name)),
+            None => self.unknown(KEY, &format!("no value shows what {} does", experiment.name)),
         }
         Ok(())
     }
 
-    /// Values of a key with the percentile that a load shows with each.
-    fn points(
-        &self,
-        scan: &Scan<'_>,
-        values: &[f64],
-        experiment: &Experiment,
-    ) -> Result<Vec<(f64, f64)>, RunError> {
-        let with = |value: &f64| {
-            let mut drive = self.drive.clone();
-            (scan.set)(&mut drive, *value);
-            drive
-        };
-        let drives: Vec<Drive> = values.iter().map(with).collect();
+    /// Minimum runs with the p99 that reads have with each.
+    fn p99_with(&self, minimum_runs: &[f64], experiment: &Experiment) -> Result<Vec<(f64, f64)>, RunError> {
+        let with = |&minimum_run_us: &f64| Drive { minimum_run_us, ..self.drive.clone() };
+        let drives: Vec<Drive> = minimum_runs.iter().map(with).collect();
         let runs: Vec<(&Drive, &Experiment)> = drives.iter().map(|drive| (drive, experiment)).collect();
         let shown = shown(&runs, self.options)?;
-        let point = |(value, shown): (&f64, Option<Shown>)| Some((*value, shown?.read[scan.percentile]?));
-        Ok(values.iter().zip(shown).filter_map(point).collect())
+        let point = |(drive, shown): (&Drive, Option<Shown>)| Some((drive.minimum_run_us, shown?.read[1]?));
+        Ok(drives.iter().zip(shown).filter_map(point).collect())
+    }
+
+    /// As many commands as are under way where many more are outstanding.
+    fn window(&mut self) {
+        const KEY: &str = "controller.command_window";
+        let Some(experiment) = self.of(Kind::Crowd) else {
+            return self.lacks(
+                KEY,
+                Kind::Crowd,
+                "needs one read at a time beside more reads than the drive takes",
+            );
+        };
+        let Some(commands) = Shown::of(experiment).under_way else {
+            return self.unknown(KEY, "the reads have no mean");
+        };
+        let outstanding = experiment.outstanding();
+        if commands > CROWDED * outstanding as f64 {
+            let why = format!(
+                "it takes nearly all {outstanding} reads of {}, or takes those first that came first",
+                experiment.name
+            );
+            return self.unknown(KEY, &why);
+        }
+        let waiting = commands / experiment.completed() * 1e6;
+        if waiting < BUSY * (self.drive.read_us[1] + self.drive.latency_us + self.drive.read_rest_us()) {
+            let why = format!("reads of {} hardly wait, so the host may hold them back", experiment.name);
+            return self.unknown(KEY, &why);
+        }
+        self.drive.window = libm::round(commands).max(1.0) as u32;
+        let noise = RATES + LATENCIES;
+        let range = [1.0 - noise, 1.0 + noise].map(|off| format!("{:.0}", commands * off));
+        self.note(KEY, Some(range), Known::Identified(experiment.name.clone()));
     }
 
     fn simulate(&self, load: &Experiment) -> Result<Option<Shown>, RunError> {
@@ -456,17 +457,6 @@ impl Target {
             Target::Rate(_) => RATES,
         }
     }
-}
-
-/// A key whose values are tried one by one.
-struct Scan<'s> {
-    key: &'static str,
-    values: &'s [f64],
-    set: fn(&mut Drive, f64),
-    /// 0: p50 of reads, 1: p99.
-    percentile: usize,
-    question: &'static str,
-    show: fn(f64, f64) -> [String; 2],
 }
 
 /// Of a curve through points, straight between logarithms, the lowest, the best and the highest place that is within [`MODEL`] of what
@@ -542,6 +532,7 @@ pub(crate) fn synthetic_uniform() -> Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measured::Side;
 
     #[test]
     fn a_range_has_all_places_that_are_near() {
@@ -565,6 +556,39 @@ mod tests {
         assert_eq!(between(&line, 100.0), [100.0]);
         assert_eq!(between(&line, 195.0), [100.0, 400.0]);
         assert_eq!(between(&line[..2], 100.0), [0.0; 0]);
+    }
+
+    /// 34,000 reads a second, 1,025 of them outstanding, of which the one that is alone takes 6 ms: 204 are under way.
+    #[test]
+    fn the_window_is_what_is_under_way_in_a_crowd() {
+        let found = |mean: Option<f64>| {
+            let reads = |depth, jobs, rate, mean| Stream {
+                reads: 1.0,
+                depth,
+                jobs,
+                read: Some(Side { rate, mean, ..Side::default() }),
+                ..writes("", true, 4096, 1).streams.swap_remove(0)
+            };
+            let streams = vec![reads(1, 1, 150.0, mean), reads(256, 4, 33_850.0, Some(30_000.0))];
+            let crowd = Experiment { name: "crowd".to_owned(), streams };
+            let measured = Measured { experiments: vec![crowd], ..Measured::default() };
+            let options = RunOptions::default();
+            let mut fit = Fit::new(&measured, None, &options, &|_| {});
+            fit.window();
+            (fit.drive.window, fit.found.swap_remove(0))
+        };
+        let (window, by) = found(Some(6_000.0));
+        assert_eq!((window, by.known), (204, Known::Identified("crowd".to_owned())));
+        assert_eq!(by.range, Some(["194", "214"].map(str::to_owned)));
+        for (mean, why) in [
+            (Some(30_000.0), "it takes nearly all 1025 reads of crowd"),
+            (Some(100.0), "reads of crowd hardly wait"),
+            (None, "have no mean"),
+        ] {
+            let (window, by) = found(mean);
+            assert_eq!((window, by.range), (Drive::default().window, None));
+            assert!(matches!(&by.known, Known::NotIdentified(says) if says.contains(why)), "{:?}", by.known);
+        }
     }
 
     /// More reserved blocks, fewer copies.

@@ -34,6 +34,8 @@ pub enum Kind {
     IdleWrites,
     /// Random writes of 4 KiB, as many as the drive takes.
     Uniform,
+    /// One read at a time beside more reads than the drive takes.
+    Crowd,
     /// Reads beside more writes than the drive takes.
     Saturated,
     /// Reads beside writes that the drive keeps up with.
@@ -70,6 +72,8 @@ pub struct Stream {
 pub struct Side {
     /// Completed in a second.
     pub rate: f64,
+    /// Mean latency. Unit: us.
+    pub mean: Option<f64>,
     /// Latencies.
     pub latency: Cdf,
 }
@@ -212,8 +216,12 @@ impl Experiment {
                 _ => Kind::Other,
             };
         }
-        let is_mixed = self.streams.iter().any(Stream::writes_only) && self.probe().is_some();
         let is_small = self.streams.iter().all(|stream| stream.is_random && stream.block == 4096);
+        let reads_on = |stream: &Stream| stream.reads == 1.0 && stream.rate.is_none();
+        if is_small && is_single(&self.streams[0]) && self.streams.iter().all(reads_on) {
+            return Kind::Crowd;
+        }
+        let is_mixed = self.streams.iter().any(Stream::writes_only) && self.probe().is_some();
         let writes = || self.streams.iter().filter(|stream| stream.writes_only());
         match (is_mixed && is_small, writes().all(Stream::keeps_up)) {
             (false, _) => Kind::Other,
@@ -225,6 +233,17 @@ impl Experiment {
     /// The stream whose reads are looked at: the first that reads.
     pub fn probe(&self) -> Option<usize> {
         self.streams.iter().position(|stream| stream.reads > 0.0)
+    }
+
+    /// Requests that are outstanding at most, all jobs together.
+    pub fn outstanding(&self) -> u64 {
+        self.streams.iter().map(|stream| u64::from(stream.depth) * u64::from(stream.jobs)).sum()
+    }
+
+    /// Requests completed in a second, all streams together.
+    pub fn completed(&self) -> f64 {
+        let sides = self.streams.iter().flat_map(|stream| [&stream.read, &stream.write]);
+        sides.flatten().map(|side| side.rate).sum()
     }
 
     /// Whether it begins with an erased drive.
@@ -245,8 +264,9 @@ impl OverTime {
         let smooth = self.smooth();
         let first = median(smooth.get(..(smooth.len() / 20).clamp(5, 20))?);
         let below = |rates: &[f64]| rates.iter().all(|&rate| rate < 0.8 * first);
+        // The middle of five is the first of them that is slow; until then the flash was erased.
         let at = smooth.windows(5).position(below)?;
-        Some((first, self.written(at)))
+        Some((first, self.written(at + 2)))
     }
 
     /// Rate in the end, if so many bytes were written until then, and the rates of the last eighth and of the one before it differ by less
@@ -271,9 +291,9 @@ impl OverTime {
         rates.windows(5).map(median).collect()
     }
 
-    /// Bytes written until the middle of the five points from `at` on.
-    fn written(&self, at: usize) -> f64 {
-        let points = &self.points[..=(at + 2).min(self.points.len() - 1)];
+    /// Bytes written in the first `count` intervals, one or more.
+    fn written(&self, count: usize) -> f64 {
+        let points = &self.points[..count];
         // The log may count its time from elsewhere: its first interval is as long as the second at most.
         let second = points.get(1).map_or(points[0].0, |next| next.0 - points[0].0);
         let first = points[0].0.min(second) * points[0].1;
@@ -326,6 +346,11 @@ mod tests {
             Kind::Fill
         );
         assert_eq!(kind(&[reads]), Kind::Other);
+        let (crowd, probe) = (stream(1.0, None, 1.0), Stream { depth: 1, ..stream(1.0, None, 1.0) });
+        assert_eq!(kind(&[probe.clone(), crowd.clone()]), Kind::Crowd);
+        assert_eq!(kind(&[crowd.clone(), crowd.clone()]), Kind::Other, "no read is alone");
+        let due = Stream { rate: Some(1.0), ..crowd };
+        assert_eq!(kind(&[probe, due]), Kind::Other, "no more are outstanding than are due");
     }
 
     /// Bins hold all values up to them; between percentiles lies a line.
@@ -354,7 +379,7 @@ mod tests {
         let over_time = OverTime { name: "x".into(), points };
         let (first, written) = over_time.cliff().expect("a cliff");
         assert_eq!(first, 100.0);
-        assert!((written - 5_000.0).abs() < 200.0, "{written}");
+        assert_eq!(written, 49.0 * 100.0 + 10.0);
         assert_eq!((over_time.steady(7_000.0), over_time.steady(7_200.0)), (Some(30.0), None));
         let level = OverTime { points: over_time.points[..40].to_vec(), ..over_time.clone() };
         assert_eq!((level.cliff(), level.steady(0.0)), (None, Some(100.0)));

@@ -78,6 +78,12 @@ pub fn plan(length: Length) -> String {
         "How long do the types of pages take?",
         &["stonewall", "rw=randread", "iodepth=1", &idle],
     );
+    job(
+        "one-read",
+        "How many commands does the drive take at once? Each job needs a processor, and so a queue, of its own.",
+        &["stonewall", "rw=randread", "iodepth=1", &load],
+    );
+    job("many-reads", "They run at the same time.", &["rw=randread", "iodepth=256", "numjobs=4", &load]);
     let reads = ["rw=randread", "iodepth=64", "rate_iops=5000", load.as_str()];
     let with_wall: Vec<&str> = std::iter::once("stonewall").chain(reads).collect();
     job("beside-reads", "How long does a program run before it is suspended?", &with_wall);
@@ -85,12 +91,6 @@ pub fn plan(length: Length) -> String {
         "beside-writes",
         "They run at the same time.",
         &["rw=randwrite", "iodepth=64", "rate_iops=10000", &load],
-    );
-    job("saturated-reads", "How many commands does the drive take at once?", &with_wall);
-    job(
-        "saturated-writes",
-        "They run at the same time.",
-        &["rw=randwrite", "iodepth=64", "numjobs=6", &load],
     );
     job(
         "held-out-reads",

@@ -181,6 +181,9 @@ fn figures(experiment: &Experiment, simulated: Option<&Shown>) -> Vec<(&'static 
     let measured = Shown::of(experiment);
     let kind = experiment.kind();
     let mut figures = Vec::new();
+    if let Some(measured) = measured.under_way {
+        figures.push(("reads under way", measured, simulated.and_then(|shown| shown.under_way)));
+    }
     if matches!(kind, Kind::Fill | Kind::Uniform | Kind::Saturated | Kind::Other) && measured.written > 0.0 {
         figures.push(("written, MB/s", measured.written / 1e6, simulated.map(|shown| shown.written / 1e6)));
     }
@@ -191,7 +194,7 @@ fn figures(experiment: &Experiment, simulated: Option<&Shown>) -> Vec<(&'static 
             }
         }
     };
-    if kind != Kind::Fill && kind != Kind::Uniform {
+    if !matches!(kind, Kind::Fill | Kind::Uniform | Kind::Crowd) {
         latencies(["read p50, us", "read p99, us"], |shown| shown.read);
     }
     if matches!(kind, Kind::IdleWrites | Kind::Beside) {

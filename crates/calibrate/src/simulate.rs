@@ -23,6 +23,8 @@ const MEASURED: f64 = 0.2;
 const FILLED: f64 = 0.8;
 /// Reads that are measured, so that a hundred lie beyond p99.
 const READS: f64 = 10_000.0;
+/// Reads that are measured of a stream of one read at a time, whose mean is wanted.
+const ALONE: f64 = 1_000.0;
 /// Requests that are measured of a drive that is otherwise idle.
 const IDLE: u64 = 6_000;
 /// A stream without a rate has more requests due in a second than any drive takes.
@@ -41,6 +43,9 @@ pub struct Shown {
     pub write: [Option<f64>; 2],
     /// Media bytes over host bytes.
     pub amplification: Option<f64>,
+    /// Commands that the drive has taken and not answered, of [`Kind::Crowd`]: what it answers in a second times how long the read that is
+    /// alone in its queue takes (Little's law). Taken in turn, that read waits for hardly anything before.
+    pub under_way: Option<f64>,
 }
 
 impl Shown {
@@ -57,6 +62,9 @@ impl Shown {
             read: probe.map_or([None; 2], latency),
             write: writer.map_or([None; 2], latency),
             amplification: None,
+            under_way: of_crowd(experiment, || {
+                Some(experiment.completed() * experiment.streams[0].read.as_ref()?.mean? / 1e6)
+            }),
         }
     }
 }
@@ -123,7 +131,11 @@ fn workload(experiment: &Experiment, bytes: f64) -> String {
     let reads =
         experiment.probe().and_then(|at| experiment.streams[at].read.as_ref()).map_or(0.0, |side| side.rate);
     let warmup = (bytes * WARMED_UP / writes).min(MOST_S / 2.0);
-    let measured = if reads > 0.0 { READS / reads } else { bytes * MEASURED / writes };
+    let (warmup, measured) = match experiment.kind() {
+        Kind::Crowd => (0.1 * ALONE / reads.max(1.0), ALONE / reads.max(1.0)),
+        _ if reads > 0.0 => (warmup, READS / reads),
+        _ => (warmup, bytes * MEASURED / writes),
+    };
     let measured = measured.clamp(0.5, MOST_S / 2.0);
     let mut text =
         format!("[workload]\nwarmup = \"{warmup:.3}s\"\nduration = \"{:.3}s\"\n", warmup + measured);
@@ -152,6 +164,11 @@ fn of_stream(stream: &Stream, is_one_of_many: bool) -> String {
     )
 }
 
+/// What only [`Kind::Crowd`] tells.
+fn of_crowd(experiment: &Experiment, tells: impl FnOnce() -> Option<f64>) -> Option<f64> {
+    (experiment.kind() == Kind::Crowd).then(tells).flatten()
+}
+
 fn of_report(experiment: &Experiment, report: &Report) -> Shown {
     let us = |of: &DistributionSummary| [of.p50, of.p99].map(|ns| ns.map(|ns| ns as f64 / 1e3));
     let host = &report.host;
@@ -170,5 +187,10 @@ fn of_report(experiment: &Experiment, report: &Report) -> Shown {
         read: read.map_or([None; 2], us),
         write: write.map_or([None; 2], us),
         amplification: array.write_amplification_whole_cycles.or(array.write_amplification),
+        under_way: of_crowd(experiment, || {
+            let completed: u64 = host.streams.values().map(|stream| stream.read.count).sum();
+            let mean = host.streams.get("s0")?.read.mean?;
+            Some(completed as f64 * mean / report.simulated_ns.max(1) as f64)
+        }),
     }
 }

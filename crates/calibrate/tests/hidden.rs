@@ -41,7 +41,12 @@ fn drawn(seed: u64, dies: &[u32]) -> Drive {
         minimum_run_us: within(80.0, 500.0),
         ..Drive::default()
     }
-    .with_capacity(u64::from(dies) * 60_000_000_000)
+    .with_capacity(capacity(dies))
+}
+
+/// Of a drive of so many dies. Unit: bytes.
+fn capacity(dies: u32) -> u64 {
+    u64::from(dies) * 60_000_000_000
 }
 
 fn stream(reads: f64, depth: u32, rate: Option<f64>) -> Stream {
@@ -63,7 +68,7 @@ fn loads(dies: u32) -> Vec<(&'static str, Experiment)> {
         ("idle-writes", vec![stream(0.0, 1, Some(1_000.0))]),
         ("idle-reads", vec![stream(1.0, 1, None)]),
         ("beside", beside(rate(1_500.0))),
-        ("saturated", beside(None)),
+        ("window", vec![stream(1.0, 1, None), Stream { jobs: 4, ..stream(1.0, 256, None) }]),
         ("held-out", beside(rate(2_500.0))),
     ]
     .map(|(name, streams)| (name, Experiment { name: name.to_owned(), streams }))
@@ -120,7 +125,8 @@ fn jobs(experiment: &Experiment, report: &Report, seen: &Seen) -> Vec<String> {
             Some(summary) => {
                 let percentile = |name, ns: Option<u64>| Some(format!("\"{name}\": {}", ns?));
                 let all = [percentile("50.000000", summary.p50), percentile("99.000000", summary.p99)];
-                format!("\"percentile\": {{{}}}", all.into_iter().flatten().collect::<Vec<_>>().join(", "))
+                let all = all.into_iter().flatten().collect::<Vec<_>>().join(", ");
+                format!("\"mean\": {}, \"percentile\": {{{all}}}", summary.mean.expect("requests"))
             }
             None => {
                 let mut bins = std::collections::BTreeMap::<u64, u64>::new();
@@ -151,9 +157,16 @@ fn jobs(experiment: &Experiment, report: &Report, seen: &Seen) -> Vec<String> {
     experiment.streams.iter().enumerate().map(job).collect()
 }
 
-/// The rate of random writes from the erased state on, as CSV of a drive that is `divisor` times as large.
+/// Bytes of a part whose cache of 12 MiB is hardly a part of it, as that of the whole drive.
+const LARGE: u64 = 4_000_000_000;
+/// Points of a bandwidth over time.
+const POINTS: u64 = 400;
+
+/// The rate of random writes from the erased state on, as CSV. A part of the drive is simulated, and its time stretched.
 fn over_time(drive: &Drive) -> String {
-    let (divisor, bytes) = drive.smallest().expect("a drive");
+    let divisor = (capacity(drive.dies) / LARGE) as u32;
+    let bytes = drive.part(divisor).expect("a drive");
+    let stretched = capacity(drive.dies) as f64 / bytes as f64;
     let writes = bytes / 4096 * 8 / 5;
     let text = format!(
         "[workload]\nrequests = {writes}\narrival = {{ process = \"closed\", queue_depth = 64 }}\nread_fraction = 0.0\n\
@@ -163,25 +176,23 @@ fn over_time(drive: &Drive) -> String {
     );
     let scenario = Scenario::parse(&text, "over time", &[], None).expect("a scenario");
     let (report, seen) = measure(&scenario);
-    let step = report.simulated_ns / 200;
-    let mut written = vec![0_u64; 201];
+    let step = report.simulated_ns / POINTS;
+    let mut written = vec![0_u64; POINTS as usize + 1];
     for (finish, length) in seen.1.lock().expect("no panic").iter() {
-        written[(finish / step).min(200) as usize] += length;
+        written[(finish / step).min(POINTS) as usize] += length;
     }
     let mut text = "time_s,bytes_per_s\n".to_owned();
-    for (at, bytes) in written[..200].iter().enumerate() {
+    for (at, bytes) in written[..POINTS as usize].iter().enumerate() {
         let seconds = step as f64 / 1e9;
-        let _ =
-            writeln!(text, "{},{}", (at + 1) as f64 * seconds * f64::from(divisor), *bytes as f64 / seconds);
+        let _ = writeln!(text, "{},{}", (at + 1) as f64 * seconds * stretched, *bytes as f64 / seconds);
     }
     text
 }
 
 /// Files with what a hidden drive shows.
 fn files(drive: &Drive, spare: Spare, folder: &Path) -> Vec<PathBuf> {
-    let capacity =
-        format!("[drive]\nname = \"hidden\"\ncapacity = \"{}B\"\n", u64::from(drive.dies) * 60_000_000_000);
-    let (mut sheet, mut all, mut files) = (capacity, Vec::new(), Vec::new());
+    let sheet = format!("[drive]\nname = \"hidden\"\ncapacity = \"{}B\"\n", capacity(drive.dies));
+    let (mut sheet, mut all, mut files) = (sheet, Vec::new(), Vec::new());
     for (name, load) in loads(drive.dies) {
         if name == "uniform" && spare == Spare::Cliff {
             continue;
@@ -189,7 +200,11 @@ fn files(drive: &Drive, spare: Spare, folder: &Path) -> Vec<PathBuf> {
         // The rates of writes say how long it is measured.
         let mut offered = load.clone();
         for stream in &mut offered.streams {
-            let rate = stream.rate.unwrap_or(6_000.0 * f64::from(drive.dies));
+            let rate = stream.rate.unwrap_or(if stream.depth == 1 {
+                100.0
+            } else {
+                6_000.0 * f64::from(drive.dies)
+            });
             let side = Some(harmonia_calibrate::measured::Side { rate, ..Default::default() });
             *(if stream.writes_only() { &mut stream.write } else { &mut stream.read }) = side;
         }
@@ -308,10 +323,13 @@ fn outcome(seed: u64, spare: Spare, dies: &[u32]) -> Outcome {
     Outcome { figures, unknown, held_out, told }
 }
 
+/// Figures that every plan tells.
+const ALWAYS: [&str; 5] = ["read", "program rate", "write constant", "spare", "window"];
+
 /// Calibrates a hidden drive, and holds what was found against it.
 fn is_found(seed: u64, spare: Spare, dies: &[u32]) {
     let Outcome { figures, unknown, held_out, told } = outcome(seed, spare, dies);
-    for name in ["read", "program rate", "write constant", "spare"] {
+    for name in ALWAYS {
         assert!(!unknown.contains(&name), "{name} is not identified\n{told}");
     }
     assert!(held_out.len() == 2, "{told}");
@@ -352,8 +370,7 @@ fn ten_drives_are_found() {
         }
         let _ = write!(table, " unknown: {unknown:?}");
         assert!(held_out.len() == 2, "{told}");
-        let always = ["read", "program rate", "write constant", "spare"];
-        if !figures.iter().all(Figure::is_near) || always.iter().any(|name| unknown.contains(name)) {
+        if !figures.iter().all(Figure::is_near) || ALWAYS.iter().any(|name| unknown.contains(name)) {
             failed.push(told);
         }
         let p99 = held_out.iter().find(|figure| figure.name.starts_with("read p99")).expect("a percentile");

@@ -1,9 +1,11 @@
 //! JSON of fio, with or without bins (`--output-format=json+`).
 //!
-//! Jobs of a file ran at the same time up to one with `stonewall`, which begins the next experiment. Jobs of one name are one stream.
+//! Jobs of a file ran at the same time up to one with `stonewall`, which begins the next experiment. Jobs of one name are one stream. A file
+//! may have several runs as a list, and lines that fio printed before its JSON.
 //!
-//! Source: the manual of fio 3. Latencies are completion latencies (`clat_ns`), because asynchronous engines submit in no time. Refused,
-//! because a simulation would be of another load: trims, sizes and addresses that vary, a part of the drive, rates in bytes, think times.
+//! Source: the manual of fio 3. Latencies are completion latencies (`clat_ns`, or `clat` in us before fio 3), because asynchronous engines
+//! submit in no time. Refused, because a simulation would be of another load: trims, sizes and addresses that vary, a part of the drive,
+//! rates in bytes, think times, reads and writes in one figure.
 
 use harmonia_scenario::{BadInput, printable};
 use serde_json::{Map, Value};
@@ -12,18 +14,47 @@ use crate::measured::{Cdf, Experiment, Side, Stream};
 
 const MODES: &str = "read, write, randread, randwrite, rw or randrw";
 
+/// Where the JSON begins: with the first line that begins an object or a list of objects; `None` if there is none.
+pub(super) fn begins(text: &str) -> Option<usize> {
+    let mut from = 0;
+    for line in text.split_inclusive('\n') {
+        let first = line.trim_start();
+        // The first object of a list may begin on a line below.
+        let rest = first.starts_with('[').then(|| text[from..].trim_start()[1..].trim_start());
+        if rest.unwrap_or(first).starts_with('{') {
+            return Some(from);
+        }
+        from += line.len();
+    }
+    None
+}
+
 /// The experiments of a file.
 pub(super) fn read(file: &str, text: &str) -> Result<Vec<Experiment>, BadInput> {
+    let (before, text) = text.split_at(begins(text).unwrap_or(0));
     let json: Value = serde_json::from_str(text).map_err(|error| {
-        let problem = format!("{file}:{}: is not the JSON of fio: {error}", error.line());
+        let line = before.lines().count() + error.line();
+        let problem = format!("{file}:{line}: is not the JSON of fio: {error}");
         BadInput::plain(problem, "allowed: what fio --output-format=json+ --output=FILE writes")
     })?;
-    let at = At { file, path: String::new() };
+    match json {
+        Value::Array(runs) => {
+            let at = |index| At { file, path: format!("[{index}]") };
+            let each = runs.iter().enumerate().map(|(index, one)| run(&at(index), one));
+            Ok(each.collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        one => run(&At { file, path: String::new() }, &one),
+    }
+}
+
+/// The experiments of one run of fio.
+fn run(at: &At<'_>, json: &Value) -> Result<Vec<Experiment>, BadInput> {
     let nothing = Map::new();
     let global = json.get("global options").and_then(Value::as_object).unwrap_or(&nothing);
     let jobs = json.get("jobs").and_then(Value::as_array);
     let jobs = jobs.ok_or_else(|| at.below("jobs").bad("is missing", "a list of jobs, as fio writes it"))?;
     let mut groups: Vec<Vec<(String, Stream)>> = Vec::new();
+    let mut group_before = None;
     for (index, job) in jobs.iter().enumerate() {
         let at = at.below(&format!("jobs[{index}]"));
         let own = job.get("job options").and_then(Value::as_object).unwrap_or(&nothing);
@@ -33,12 +64,15 @@ pub(super) fn read(file: &str, text: &str) -> Result<Vec<Experiment>, BadInput> 
             return Err(at.below("error").bad("says that the job failed", "0: measure it again"));
         }
         let stream = stream(&at, job, &options)?;
-        let is_next =
-            own.contains_key("stonewall") || own.contains_key("wait_for_previous") || groups.is_empty();
         let is_same = groups.last().and_then(|group| group.last()).is_some_and(|(before, _)| *before == name);
-        if is_next && !is_same {
+        let waits = ["stonewall", "wait_for_previous"].iter().any(|name| options.get(name).is_some());
+        // A `stonewall` begins another group, also where options without a value are left out.
+        let group = job.get("groupid").and_then(Value::as_u64);
+        let is_other = group != group_before && options.get("new_group").is_none();
+        if groups.is_empty() || is_other || waits && !is_same {
             groups.push(Vec::new());
         }
+        group_before = group;
         let group = groups.last_mut().expect("the first job begins a group");
         match group.last_mut() {
             Some((before, whole)) if *before == name => join(whole, stream),
@@ -252,25 +286,30 @@ fn side(at: &At<'_>, side: Option<&Value>) -> Result<Side, BadInput> {
     if rate == 0.0 {
         return Err(at.below("iops").bad("is 0", "a job that has done something"));
     }
-    let latency = ["clat_ns", "lat_ns"].iter().find_map(|name| {
-        let latency = side.get(*name)?;
-        let cdf = cdf(latency);
-        (!cdf.is_empty()).then_some(cdf)
-    });
-    Ok(Side { rate, latency: latency.unwrap_or_default() })
+    let tables = || LATENCIES.iter().filter_map(|&(name, per_us)| Some((side.get(name)?, per_us)));
+    let latency = tables().map(|(latency, per_us)| cdf(latency, per_us)).find(|cdf| !cdf.is_empty());
+    // fio writes 0 where it has measured none.
+    let mean = tables().find_map(|(latency, per_us)| Some(latency.get("mean")?.as_f64()? / per_us));
+    Ok(Side { rate, mean: mean.filter(|mean| *mean > 0.0), latency: latency.unwrap_or_default() })
 }
 
-/// The distribution of a table of latencies: its bins, or else its percentiles.
-fn cdf(latency: &Value) -> Cdf {
+const NS: f64 = 1e3;
+/// Tables of latencies, in the order in which they are looked for, with how many of their units are a us.
+const LATENCIES: [(&str, f64); 4] = [("clat_ns", NS), ("lat_ns", NS), ("clat", 1.0), ("lat", 1.0)];
+
+/// The distribution of a table of latencies of which so many units are a us: its bins, or else its percentiles.
+fn cdf(latency: &Value, per_us: f64) -> Cdf {
     let table = |name: &str| latency.get(name).and_then(Value::as_object);
-    if let Some(bins) = table("bins") {
+    // Bins of versions that count in us are not named after latencies.
+    if let Some(bins) = table("bins").filter(|_| per_us == NS) {
         let counts =
-            bins.iter().filter_map(|(ns, count)| Some((ns.parse::<f64>().ok()? / 1e3, count.as_u64()?)));
+            bins.iter().filter_map(|(ns, count)| Some((ns.parse::<f64>().ok()? / per_us, count.as_u64()?)));
         return Cdf::of_counts(counts.filter(|(us, count)| us.is_finite() && *count > 0).collect());
     }
     let percentiles = table("percentile").into_iter().flatten();
-    let point =
-        |(percent, ns): (&String, &Value)| Some((ns.as_f64()? / 1e3, percent.parse::<f64>().ok()? / 100.0));
+    let point = |(percent, ns): (&String, &Value)| {
+        Some((ns.as_f64()? / per_us, percent.parse::<f64>().ok()? / 100.0))
+    };
     Cdf::of_percentiles(
         percentiles.filter_map(point).filter(|(us, share)| us.is_finite() && share.is_finite()).collect(),
     )
@@ -284,7 +323,10 @@ fn join(whole: &mut Stream, other: Stream) {
     for (whole, other) in sides {
         if let (Some(whole), Some(other)) = (whole, other) {
             let latency = std::mem::take(&mut whole.latency).joined(whole.rate, other.latency, other.rate);
-            (whole.rate, whole.latency) = (whole.rate + other.rate, latency);
+            let both = whole.rate + other.rate;
+            let mean = |(one, two): (f64, f64)| (one * whole.rate + two * other.rate) / both;
+            whole.mean = whole.mean.zip(other.mean).map(mean);
+            (whole.rate, whole.latency) = (both, latency);
         }
     }
 }
@@ -328,6 +370,107 @@ mod tests {
         assert_eq!((experiments[1].kind(), experiments[1].streams[0].rate), (Kind::Beside, Some(5_000.0)));
     }
 
+    /// A job of fio 3 with the members that nobody here reads, in the order in which it writes them.
+    fn whole_job(name: &str, group: u32, options: &str, working: &str, idle: &str) -> String {
+        let side = |iops: &str, clat: &str| {
+            format!(
+                r#"{{"io_bytes": 4096, "bw_bytes": 4096, "bw": 4, "iops": {iops}, "runtime": 60001, "total_ios": 1,
+                "slat_ns": {{"min": 900, "max": 9000, "mean": 1200.5, "stddev": 3.1, "N": 7}}, "clat_ns": {clat},
+                "lat_ns": {{"min": 1, "max": 9, "mean": 9999.0, "stddev": 1.0, "N": 7}}, "bw_min": 4, "iops_samples": 119}}"#
+            )
+        };
+        let working_side = side(
+            "15000.25",
+            r#"{"min": 50000, "max": 90000, "mean": 62500.5, "stddev": 10.0, "N": 4, "percentile": {"1.000000": 1, "99.000000": 2},
+            "bins": {"60160": 2, "61184": 1, "75264": 1}}"#,
+        );
+        let nothing =
+            side("0.000000", r#"{"min": 0, "max": 0, "mean": 0.000000, "stddev": 0.000000, "N": 0}"#);
+        format!(
+            r#"{{"jobname": "{name}", "groupid": {group}, "job_start": 1700000000000, "error": 0, "eta": 0, "elapsed": 61,
+            "job options": {{{options}}}, "{working}": {working_side}, "{idle}": {nothing}, "trim": {nothing},
+            "sync": {{"total_ios": 0, "lat_ns": {{"min": 0, "max": 0, "mean": 0.0, "stddev": 0.0, "N": 0}}}},
+            "job_runtime": 60000, "usr_cpu": 1.2, "iodepth_level": {{"1": 100.0, ">=64": 0.0}}, "latency_us": {{"100": 99.9}}}}"#
+        )
+    }
+
+    fn whole_file(jobs: &[String]) -> String {
+        format!(
+            r#"{{
+  "fio version": "fio-3.36", "timestamp": 1700000000, "timestamp_ms": 1700000000123, "time": "Tue Nov 14 22:13:20 2023",
+  "global options": {{"filename": "/dev/nvme0n1", "direct": "1", "bs": "4k", "ioengine": "io_uring", "norandommap": ""}},
+  "jobs": [{}],
+  "disk_util": [{{"name": "nvme0n1", "read_ios": 1, "write_ios": 1, "in_queue": 5, "util": 99.9}}]
+}}
+"#,
+            jobs.join(",\n")
+        )
+    }
+
+    fn names(experiments: &[Experiment]) -> Vec<&str> {
+        experiments.iter().map(|one| one.name.as_str()).collect()
+    }
+
+    /// What fio 3 writes beside what is used stands in nobody's way; submission latencies and those of both parts are not taken.
+    #[test]
+    fn a_whole_file_of_fio_is_read() {
+        let one = whole_job("one", 0, r#""rw": "randread", "iodepth": "1""#, "read", "write");
+        let many = r#""rw": "randread", "iodepth": "256", "numjobs": "2""#;
+        let many = whole_job("many", 0, many, "read", "write");
+        let writes = whole_job("w", 1, r#""rw": "randwrite", "iodepth": "64""#, "write", "read");
+        let text = whole_file(&[one.clone(), many.clone(), many, writes]);
+        let experiments = read("m.json", &text).expect("read");
+        // The number of a group says what a `stonewall` that is left out would.
+        assert_eq!(names(&experiments), ["one+many", "w"]);
+        let [crowd, uniform] = &experiments[..] else { panic!("two experiments") };
+        assert_eq!((crowd.kind(), uniform.kind()), (Kind::Crowd, Kind::Uniform));
+        assert_eq!((crowd.outstanding(), crowd.completed()), (513, 45_000.75));
+        let read_side = crowd.streams[0].read.as_ref().expect("reads");
+        assert_eq!((read_side.mean, read_side.latency.at(0.5)), (Some(62.5005), Some(60.16)));
+        let both = crowd.streams[1].read.as_ref().expect("reads");
+        assert_eq!((both.mean, both.rate), (Some(62.5005), 30_000.5));
+        // Another group without a `stonewall` runs at the same time.
+        let beside = whole_job("b", 1, r#""rw": "randwrite", "new_group": """#, "write", "read");
+        let experiments = read("m.json", &whole_file(&[one.clone(), beside])).expect("read");
+        assert_eq!(names(&experiments), ["one+b"]);
+        // A `stonewall` for all jobs.
+        let last = whole_job("last", 0, r#""rw": "randread""#, "read", "write");
+        let walls = whole_file(&[one, last]).replace("\"norandommap\"", "\"stonewall\"");
+        assert_eq!(names(&read("m.json", &walls).expect("read")), ["one", "last"]);
+    }
+
+    #[test]
+    fn runs_in_a_list_and_lines_before_them_are_read() {
+        let job = |name| whole_file(&[whole_job(name, 0, r#""rw": "randread""#, "read", "write")]);
+        let text = format!("[\n{},\n{}]\n", job("a"), job("b"));
+        assert_eq!(names(&read("m.json", &text).expect("read")), ["a", "b"]);
+        let warned = format!("fio: time, and again, is no engine\n\nnote: both\n{}", job("a"));
+        assert_eq!(begins(&warned), Some(warned.find('{').expect("an object")));
+        assert_eq!(names(&read("m.json", &warned).expect("read")), ["a"]);
+        assert_eq!(begins("[drive]\ncapacity = \"1TB\"\n"), None);
+        // The line of the file is named, and the run of the list.
+        let late = refused(&format!("{warned}{}", job("b")));
+        let says = format!("m.json:{}: is not the JSON of fio", warned.lines().count() + 1);
+        assert!(late.contains(&says), "{says}: {late}");
+        assert!(refused("[{\"jobs\": []}]").contains("`[0].jobs` is empty"));
+        assert!(refused("[{}, 5]").contains("`[0].jobs` is missing"));
+    }
+
+    /// fio 2 has no unit in the names of its tables: it counts in us, and its bins are numbered.
+    #[test]
+    fn older_fio_counts_in_us() {
+        let job = r#"{"jobname": "old", "groupid": 0, "error": 0, "job options": {"rw": "randread", "iodepth": "1"},
+            "read": {"io_bytes": 4, "iops": 14000, "slat": {"mean": 2.0}, "clat": {"min": 50, "max": 90, "mean": 61.25,
+            "percentile": {"1.000000": 58, "50.000000": 61, "99.000000": 80, "0.00": 0}, "bins": {"FIO_IO_U_PLAT_BITS": 6, "57": 4}},
+            "lat": {"mean": 63.0}}, "write": {"iops": 0.0}}"#;
+        let experiments = read("m.json", &file(&[job])).expect("read");
+        let side = experiments[0].streams[0].read.as_ref().expect("reads");
+        assert_eq!(
+            (side.mean, side.latency.at(0.5), side.latency.at(0.99)),
+            (Some(61.25), Some(61.0), Some(80.0))
+        );
+    }
+
     #[test]
     fn sizes_are_powers_of_two() {
         assert_eq!(
@@ -350,6 +493,7 @@ mod tests {
             (with("500.5", "\"many\""), "`jobs[0].write.iops` is missing or no number"),
             (with("500.5", "0"), "`jobs[0].write.iops` is 0"),
             (with("\"write\"", "\"trim\""), "`jobs[0].write` is missing"),
+            (with("\"write\"", "\"mixed\""), "`jobs[0].write` is missing"),
             (with("\"write\"", "\"read\""), "options.rw` cannot be randwrite"),
             (with("\"bs\"", "\"rate\": \"10m\", \"bs\""), "`jobs[0].job options.rate` cannot be 10m"),
             (

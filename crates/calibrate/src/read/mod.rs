@@ -2,7 +2,7 @@
 //!
 //! | begins with | is |
 //! |---|---|
-//! | `{` | JSON of fio |
+//! | `{` or `[{`, below lines that fio printed before | JSON of fio |
 //! | numbers with commas | bandwidth log of fio |
 //! | a line with `time` and commas | CSV of bandwidth over time |
 //! | something else | TOML with lines of a data sheet and counters |
@@ -67,10 +67,12 @@ enum Is {
 }
 
 fn recognised(text: &str) -> Is {
+    if fio::begins(text).is_some() {
+        return Is::Fio;
+    }
     let first = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let cells = || first.split(',').map(str::trim);
     match first {
-        _ if first.starts_with('{') => Is::Fio,
         _ if cells().count() > 1 && cells().all(|cell| cell.parse::<f64>().is_ok()) => Is::Log,
         _ if cells().count() > 1 && !first.contains('=') && first.to_ascii_lowercase().contains("time") => {
             Is::Csv
@@ -120,6 +122,8 @@ mod tests {
     fn files_are_recognised_by_their_first_line() {
         for (text, is) in [
             ("\n {\"jobs\": []}", Is::Fio),
+            ("fio: time, and again\n{\n\"jobs\": []}", Is::Fio),
+            ("[\n{\"jobs\": []}]", Is::Fio),
             ("1000, 524288, 1, 4096, 0\n", Is::Log),
             ("time_s,bytes_per_s\n1,2\n", Is::Csv),
             ("[drive]\ncapacity = \"1TB\"\n", Is::Sheet),
