@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use harmonia_types::SimTime;
+use harmonia_types::{SimDuration, SimTime};
 
 /// Events ordered by (time, insertion). For resources with one pending event each, [`crate::SlotQueue`] is faster.
 #[derive(Debug, Clone)]
@@ -68,6 +68,22 @@ impl<T> EventQueue<T> {
         self.heap.retain(|entry| is_kept(&entry.event));
     }
 
+    /// The events that wait, in order.
+    pub fn in_order(&self) -> impl Iterator<Item = (SimTime, &T)> {
+        let mut all: Vec<&Entry<T>> = self.heap.iter().collect();
+        all.sort_unstable_by(|one, other| other.cmp(one));
+        all.into_iter().map(|entry| (entry.time, &entry.event))
+    }
+
+    /// Some events come later by a time, behind all others of their new times. They stay in order among themselves.
+    pub fn postpone(&mut self, by: SimDuration, mut is_postponed: impl FnMut(&T) -> bool) {
+        let (mut later, kept): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.heap).into_iter().partition(|entry| is_postponed(&entry.event));
+        self.heap = kept.into();
+        later.sort_unstable_by(|one, other| other.cmp(one));
+        later.into_iter().for_each(|entry| self.push(entry.time + by, entry.event));
+    }
+
     /// Number of events waiting.
     pub fn len(&self) -> usize {
         self.heap.len()
@@ -92,5 +108,19 @@ mod tests {
         assert_eq!(queue.pop_due(SimTime(2)), None);
         let order: String = std::iter::from_fn(|| queue.pop_due(SimTime(5))).map(|(_, name)| name).collect();
         assert_eq!(order, "abcd");
+    }
+
+    #[test]
+    fn postponed_events_keep_their_order_and_come_behind_the_others() {
+        let mut queue = EventQueue::default();
+        for (time, name) in [(5, 'c'), (3, 'a'), (5, 'd'), (3, 'b'), (13, 'X'), (15, 'Y')] {
+            queue.push(SimTime(time), name);
+        }
+        queue.postpone(SimDuration(10), char::is_ascii_lowercase);
+        let waiting: String = queue.in_order().map(|(_, name)| name).collect();
+        assert_eq!(waiting, "XabYcd");
+        let all = std::iter::from_fn(|| queue.pop_due(SimTime(15)));
+        let all: Vec<_> = all.map(|(time, name)| (time.0, name)).collect();
+        assert_eq!(all, [(13, 'X'), (13, 'a'), (13, 'b'), (15, 'Y'), (15, 'c'), (15, 'd')]);
     }
 }

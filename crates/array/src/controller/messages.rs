@@ -109,6 +109,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Sends a member's notices on their way, if it is capable and anyone listens.
     pub(super) fn forward_notices(&mut self, device: usize) {
+        if let Some(rounds) = &mut self.rounds {
+            rounds.has_told = true;
+        }
         let id = DeviceId(device as u16);
         let notices = self.members.devices[device].notices();
         if !self.listens || !self.members.delivered.get(device).is_some_and(|known| known.capable) {

@@ -30,6 +30,7 @@
 //! * `copying`: spares that take the places of members that still work;
 //! * `tidying`: drains that let go on what has begun, and idle time, for planners that displace units;
 //! * `messages`: notices, directives, queries, timers;
+//! * `rounds`: windows that go by while nothing happens;
 //! * `payload`: a hook on what operations carry;
 //! * `trails`: the way of single requests, where somebody follows them.
 //!
@@ -59,6 +60,7 @@ pub mod payload;
 mod power;
 mod refusals;
 mod requests;
+mod rounds;
 mod standing_in;
 mod states;
 mod tidying;
@@ -102,6 +104,7 @@ pub use messages::MessageCounters;
 use nvram::Nvram;
 use payload::{NoPayload, Payload};
 use requests::{RequestState, WaitingFlush};
+use rounds::Rounds;
 use tidying::Tidying;
 use tokens::Nodes;
 use trails::Trails;
@@ -133,6 +136,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     lookahead: Lookahead,
     /// Only where members run ahead of one another.
     ahead: Option<Box<Ahead>>,
+    /// Only where the coordinator or the array does the same round after round.
+    rounds: Option<Rounds>,
     message_latency: SimDuration,
     /// Messages on their way, timers, and what follows the end of a step.
     agenda: EventQueue<Message>,
@@ -474,6 +479,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for (index, device) in devices.iter().enumerate() {
             wakes.set_ranked(index, device.next_wakeup());
         }
+        let sight = Sight::of(rung, is_prompt);
+        let dodges = matches!(reads, Reads::Avoid(_));
+        let rounds = Rounds::of(&*coordinator, sight == Sight::Answers && dodges, &devices);
         let (slot_count, members) = (devices.len(), config.members.len() as u16);
         // A journal follows the members, and has the number behind the spares.
         let number = |slot| if slot < members { slot } else { slot + faults.spares.len() as u16 };
@@ -485,7 +493,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 fixed: devices.len(),
                 avoided: vec![false; devices.len()],
                 outstanding: vec![0; devices.len()],
-                sight: Sight::of(rung, is_prompt),
+                sight,
                 devices,
             },
             failures,
@@ -505,7 +513,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             held_back: vec![Vec::new(); slot_count],
             reads_fail_fast: rung >= Interface::Busy,
             writes_fail_fast: offered >= Interface::Busy,
-            dodges: matches!(reads, Reads::Avoid(_)),
+            dodges,
             asks: false,
             hedge,
             hedges: 0,
@@ -533,6 +541,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             is_flat: planner.is_flat(),
             lookahead: Lookahead::of(config, reads, &*coordinator, planner.watches_devices()),
             ahead: None,
+            rounds,
             planner,
             interests: coordinator.interests(),
             coordinator,
@@ -584,6 +593,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 return Ok(());
             }
             if message <= device {
+                let may_rest = device == SimTime::NEVER && self.rounds.is_some() && message > self.latest;
+                if may_rest && let Some(round) = self.begin_round(message, until) {
+                    self.advance_until(round.last())?;
+                    self.pass_rounds(&round);
+                    continue;
+                }
                 self.deliver(message)?;
                 continue;
             }

@@ -111,7 +111,7 @@ impl Rotation {
         let until = SimTime((from + self.window).0 - self.buffer.0);
         actions.extend(self.members(slot).map(|device| Action::Window { device, from, until }));
         let next = from + self.window;
-        actions.push(Action::Timer(SimTime(next.0.saturating_sub(self.message_latency.0)), slot + 1));
+        actions.push(Action::Timer(SimTime(next.0.saturating_sub(self.message_latency.0)), 0));
     }
 }
 
@@ -121,6 +121,8 @@ struct Ioda {
     /// With all members whole.
     rotation: Option<Rotation>,
     redundancy: Redundancy,
+    /// The slot that the next timer begins.
+    next_slot: u64,
     /// There are windows: somebody was there to be told when the run began.
     is_on: bool,
     /// Too many members are missing for windows to help.
@@ -146,14 +148,17 @@ impl Ioda {
             reads: is_on.then_some(reads),
             rotation,
             redundancy: Redundancy::new(devices, redundancy),
+            next_slot: 0,
             is_on: false,
             is_suspended: false,
             cautions: caution.into_iter().collect(),
         }
     }
 
-    /// A slot begins, for as many members as reads can do without now.
-    fn begin(&mut self, rotation: Rotation, slot: u64, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+    /// The next slot begins, for as many members as reads can do without now.
+    fn begin(&mut self, rotation: Rotation, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        let slot = self.next_slot;
+        self.next_slot += 1;
         let sharing = self.redundancy.left();
         let was_suspended = std::mem::replace(&mut self.is_suspended, sharing == 0);
         match (was_suspended, self.is_suspended) {
@@ -216,6 +221,17 @@ impl Coordinator for Ioda {
         self.cautions.clone()
     }
 
+    fn round(&self) -> Option<SimDuration> {
+        let sharing = self.redundancy.left();
+        let rotation = self.rotation.filter(|_| self.is_suspended == (sharing == 0))?;
+        Some(rotation.window * u64::from(Rotation { sharing, ..rotation }.turns()))
+    }
+
+    fn pass_rounds(&mut self, time: SimDuration) {
+        let Some(rotation) = self.rotation else { return };
+        self.next_slot += time.0 / rotation.window.0;
+    }
+
     fn on(&mut self, _: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
         let Some(rotation) = self.rotation else { return };
         self.redundancy.note(event);
@@ -225,9 +241,9 @@ impl Coordinator for Ioda {
                 self.is_on = true;
                 let others = view.capable().filter(|member| member.0 >= rotation.sharing);
                 actions.extend(others.map(Action::Hold));
-                rotation.begin(0, actions);
+                self.begin(rotation, view, actions);
             }
-            Event::Timer(slot) => self.begin(rotation, slot, view, actions),
+            Event::Timer(_) => self.begin(rotation, view, actions),
             Event::Replacement(member) if self.is_on && !self.is_suspended => {
                 actions.push(Action::Hold(member))
             }
@@ -256,7 +272,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 #[cfg(test)]
 mod tests {
     use super::super::rates::tests::members;
-    use super::super::tests::{built, decisions, failed, hard, rebuilt, replaced};
+    use super::super::tests::{built, decisions, failed, follow_rounds, hard, rebuilt, replaced};
     use super::*;
 
     const KEYS: &str = r#"{"window": "100us", "buffer": "30us"}"#;
@@ -266,9 +282,11 @@ mod tests {
         Action::Window { device: DeviceId(device), from: SimTime(from * US), until: SimTime(until * US) }
     }
 
-    const fn timer(at: u64, slot: u64) -> Action {
-        Action::Timer(SimTime(at * US), slot)
+    const fn timer(at: u64) -> Action {
+        Action::Timer(SimTime(at * US), 0)
     }
+
+    const NEXT: Event = Event::Timer(0);
 
     const fn hold(device: u16) -> Action {
         Action::Hold(DeviceId(device))
@@ -280,12 +298,12 @@ mod tests {
         decisions(
             &mut *policy,
             &[
-                (0, Event::Start, &[hold(1), hold(2), hold(3), window(0, 0, 70), timer(100, 1)]),
+                (0, Event::Start, &[hold(1), hold(2), hold(3), window(0, 0, 70), timer(100)]),
                 (5, hard(2), &[]),
-                (100 * US, Event::Timer(1), &[window(1, 100, 170), timer(200, 2)]),
-                (200 * US, Event::Timer(2), &[window(2, 200, 270), timer(300, 3)]),
-                (300 * US, Event::Timer(3), &[window(3, 300, 370), timer(400, 4)]),
-                (400 * US, Event::Timer(4), &[window(0, 400, 470), timer(500, 5)]),
+                (100 * US, NEXT, &[window(1, 100, 170), timer(200)]),
+                (200 * US, NEXT, &[window(2, 200, 270), timer(300)]),
+                (300 * US, NEXT, &[window(3, 300, 370), timer(400)]),
+                (400 * US, NEXT, &[window(0, 400, 470), timer(500)]),
             ],
         );
     }
@@ -296,9 +314,9 @@ mod tests {
         decisions(
             &mut *policy,
             &[
-                (0, Event::Start, &[hold(2), hold(3), window(0, 0, 70), window(1, 0, 70), timer(100, 1)]),
-                (100 * US, Event::Timer(1), &[window(2, 100, 170), window(3, 100, 170), timer(200, 2)]),
-                (200 * US, Event::Timer(2), &[window(0, 200, 270), window(1, 200, 270), timer(300, 3)]),
+                (0, Event::Start, &[hold(2), hold(3), window(0, 0, 70), window(1, 0, 70), timer(100)]),
+                (100 * US, NEXT, &[window(2, 100, 170), window(3, 100, 170), timer(200)]),
+                (200 * US, NEXT, &[window(0, 200, 270), window(1, 200, 270), timer(300)]),
             ],
         );
         let rotation = |devices, sharing| Rotation { devices, sharing, ..ROTATION };
@@ -327,7 +345,7 @@ mod tests {
                         (from.0..until.0).for_each(|now| opens[now as usize][device.index()] = true);
                     }
                     // Word takes 7 to arrive.
-                    other => assert_eq!(other, Action::Timer(SimTime((slot + 1) * 100 - 7), slot + 1)),
+                    other => assert_eq!(other, Action::Timer(SimTime((slot + 1) * 100 - 7), 0)),
                 }
             }
         }
@@ -400,19 +418,15 @@ mod tests {
         decisions(
             &mut *policy,
             &[
-                (0, Event::Start, &[hold(1), hold(2), hold(3), window(0, 0, 70), timer(100, 1)]),
-                (100 * US, Event::Timer(1), &[window(1, 100, 170), timer(200, 2)]),
+                (0, Event::Start, &[hold(1), hold(2), hold(3), window(0, 0, 70), timer(100)]),
+                (100 * US, NEXT, &[window(1, 100, 170), timer(200)]),
                 (110 * US, failed(1), &[]),
-                (200 * US, Event::Timer(2), &[release(0), release(2), release(3), timer(300, 3)]),
+                (200 * US, NEXT, &[release(0), release(2), release(3), timer(300)]),
                 (210 * US, replaced(1), &[]),
-                (300 * US, Event::Timer(3), &[timer(400, 4)]),
+                (300 * US, NEXT, &[timer(400)]),
                 (310 * US, rebuilt(1), &[]),
-                (
-                    400 * US,
-                    Event::Timer(4),
-                    &[hold(0), hold(1), hold(2), hold(3), window(0, 400, 470), timer(500, 5)],
-                ),
-                (500 * US, Event::Timer(5), &[window(1, 500, 570), timer(600, 6)]),
+                (400 * US, NEXT, &[hold(0), hold(1), hold(2), hold(3), window(0, 400, 470), timer(500)]),
+                (500 * US, NEXT, &[window(1, 500, 570), timer(600)]),
             ],
         );
     }
@@ -423,15 +437,36 @@ mod tests {
         decisions(
             &mut *policy,
             &[
-                (0, Event::Start, &[hold(2), hold(3), window(0, 0, 70), window(1, 0, 70), timer(100, 1)]),
+                (0, Event::Start, &[hold(2), hold(3), window(0, 0, 70), window(1, 0, 70), timer(100)]),
                 (10 * US, failed(0), &[]),
-                (100 * US, Event::Timer(1), &[window(1, 100, 170), timer(200, 2)]),
+                (100 * US, NEXT, &[window(1, 100, 170), timer(200)]),
                 (110 * US, replaced(0), &[hold(0)]),
                 (120 * US, rebuilt(0), &[]),
-                (200 * US, Event::Timer(2), &[window(0, 200, 270), window(1, 200, 270), timer(300, 3)]),
+                (200 * US, NEXT, &[window(0, 200, 270), window(1, 200, 270), timer(300)]),
             ],
         );
         let mut policy = built(&ENTRY, 4, 2, KEYS).expect("these keys will do");
         decisions(&mut *policy, &[(10, replaced(0), &[])]);
+    }
+
+    /// Rounds that are left out change nothing of those that follow: by devices, and members that share a window.
+    #[test]
+    fn rounds_that_are_left_out_change_nothing() {
+        for (devices, redundancy, missing) in [(4, 1, 0), (5, 2, 0), (4, 1, 1), (5, 2, 1), (5, 2, 2)] {
+            let mut policy = built(&ENTRY, devices, redundancy, KEYS).expect("these keys will do");
+            let failures = (0..missing).map(failed);
+            follow_rounds(&mut *policy, devices, failures);
+        }
+    }
+
+    #[test]
+    fn there_is_no_round_while_windows_are_about_to_be_suspended() {
+        let mut policy = built(&ENTRY, 4, 1, KEYS).expect("these keys will do");
+        decisions(&mut *policy, &[(5, failed(2), &[])]);
+        assert_eq!(policy.round(), None);
+        let modes = ["fast-fail", "remaining", "off"].map(|mode| format!(r#"{{"mode": "{mode}"}}"#));
+        for keys in modes {
+            assert_eq!(built(&ENTRY, 4, 1, &keys).expect("these keys will do").round(), None, "{keys}");
+        }
     }
 }

@@ -85,6 +85,18 @@ pub trait Coordinator: Send + DynClone {
         None
     }
 
+    /// After how long it does the same again, message for message, as long as nothing but its own timers reaches it: it then
+    /// stands as now, but for all times that are later. Directives of such a round are those of windows ([`Action::Window`],
+    /// [`Action::Hold`], [`Action::Release`]). `None` if that is not so, or not yet. Whoever drives it may leave rounds out in
+    /// which nothing happens. Asked when the array is built, too: who answers `None` there is not asked again.
+    fn round(&self) -> Option<SimDuration> {
+        None
+    }
+
+    /// Rounds have gone by in which nothing but its timers reached it: so much time. What it knows of times, or numbers by
+    /// time, moves on by as much.
+    fn pass_rounds(&mut self, _: SimDuration) {}
+
     /// What about its keys cannot work on these members, for the warnings of the run: a window that is too short, say.
     fn cautions(&self) -> Vec<String> {
         Vec::new()
@@ -271,6 +283,7 @@ pub static POLICIES: Registry<Build> = Registry::new("coordination policy", REGI
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use harmonia_engine::EventQueue;
     use harmonia_types::{Operation, RequestBlame};
 
     /// Some request's arrival.
@@ -365,5 +378,69 @@ pub(crate) mod tests {
             _ => None,
         };
         actions.iter().filter_map(force).collect()
+    }
+
+    /// The next timer of a policy rings; when, which, and what the policy does.
+    fn ring(
+        policy: &mut dyn Coordinator,
+        members: &[Delivered],
+        timers: &mut EventQueue<u64>,
+    ) -> (SimTime, u64, Vec<Action>) {
+        let (now, number) = timers.pop_due(SimTime::NEVER).expect("the next timer");
+        (now, number, act(policy, members, timers, now, Event::Timer(number)))
+    }
+
+    fn act(
+        policy: &mut dyn Coordinator,
+        members: &[Delivered],
+        timers: &mut EventQueue<u64>,
+        now: SimTime,
+        event: Event,
+    ) -> Vec<Action> {
+        let mut actions = Vec::new();
+        policy.on(now, &event, &DeliveredView::of(members), &mut actions);
+        for action in &actions {
+            if let Action::Timer(at, number) = *action {
+                timers.push(at, number);
+            }
+        }
+        actions
+    }
+
+    /// Compares a policy that goes through rounds, timer by timer, with a copy that passes them: both must do the same from then on. The
+    /// events come when the run has begun.
+    #[track_caller]
+    pub(crate) fn follow_rounds(
+        policy: &mut dyn Coordinator,
+        devices: u16,
+        events: impl Iterator<Item = Event>,
+    ) {
+        const ROUNDS: u64 = 7;
+        let members = members(&vec![true; usize::from(devices)]);
+        let (mut timers, mut compared) = (EventQueue::default(), 0);
+        act(policy, &members, &mut timers, SimTime::ZERO, Event::Start);
+        for event in events {
+            act(policy, &members, &mut timers, SimTime(1), event);
+        }
+        for _ in 0..40 {
+            let (now, ..) = ring(policy, &members, &mut timers);
+            let Some(round) = policy.round().filter(|_| compared < 10 && timers.next_time() > now) else {
+                continue;
+            };
+            let time = round * ROUNDS;
+            let (mut all, mut all_timers) = (dyn_clone::clone_box(policy), timers.clone());
+            while all_timers.next_time() <= now + time {
+                ring(&mut *all, &members, &mut all_timers);
+            }
+            let (mut fewer, mut fewer_timers) = (dyn_clone::clone_box(policy), timers.clone());
+            fewer.pass_rounds(time);
+            fewer_timers.postpone(time, |_| true);
+            for _ in 0..30 {
+                let next = ring(&mut *all, &members, &mut all_timers);
+                assert_eq!(ring(&mut *fewer, &members, &mut fewer_timers), next, "from {now} on");
+            }
+            compared += 1;
+        }
+        assert!(compared > 0, "there was no round");
     }
 }

@@ -108,7 +108,7 @@ impl Plm {
 
     /// Gives windows to the first members in the queue, as many as there is room for.
     fn turn(&mut self, now: SimTime, actions: &mut Vec<Action>) {
-        while self.open.len() < self.most.min(usize::from(self.redundancy.left()))
+        while self.open.len() < self.at_once_now()
             && let Some(member) = self.waiting.pop_front()
         {
             self.open(member, now, actions);
@@ -155,11 +155,25 @@ impl Plm {
         }
     }
 
+    /// Members that have a window at the same time now.
+    fn at_once_now(&self) -> usize {
+        self.most.min(usize::from(self.redundancy.left()))
+    }
+
     /// Takes a member out of the queue; whether it was there.
     fn leaves_queue(&mut self, member: DeviceId) -> bool {
         let place = self.waiting.iter().position(|&other| other == member);
         place.and_then(|place| self.waiting.remove(place)).is_some()
     }
+}
+
+/// Turns until the same members are next again, so many at once; 1 if nobody has a turn.
+fn turns_of_round(members: usize, at_once: usize) -> u64 {
+    let (mut divisor, mut rest) = (members, at_once);
+    while rest > 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    if at_once == 0 { 1 } else { (members / divisor) as u64 }
 }
 
 /// Which conditions of a rotation that works do not hold. `shortest` is how long the turns of the others take.
@@ -214,6 +228,21 @@ impl Coordinator for Plm {
 
     fn cautions(&self) -> Vec<String> {
         self.cautions.clone()
+    }
+
+    /// Turns go round as soon as all who have a window have it of the same turn.
+    fn round(&self) -> Option<SimDuration> {
+        let members = self.waiting.len() + self.open.len();
+        let at_once = self.at_once_now().min(members);
+        let is_regular = match self.open.first() {
+            Some(first) => self.open.len() == at_once && self.open.iter().all(|open| open.1 == first.1),
+            None => true,
+        };
+        (self.is_on && is_regular).then(|| self.spacing * turns_of_round(members, at_once))
+    }
+
+    fn pass_rounds(&mut self, time: SimDuration) {
+        self.open.iter_mut().for_each(|open| open.1 += time);
     }
 
     fn on(&mut self, now: SimTime, event: &Event, view: &DeliveredView<'_>, actions: &mut Vec<Action>) {
@@ -284,7 +313,7 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 #[cfg(test)]
 mod tests {
     use super::super::rates;
-    use super::super::tests::{built, decisions, ended, failed, hard, rebuilt, replaced};
+    use super::super::tests::{built, decisions, ended, failed, follow_rounds, hard, rebuilt, replaced};
     use super::*;
 
     /// In units of 1,000 ns.
@@ -508,5 +537,50 @@ mod tests {
                 (70 * US, rebuilt(3), &[]),
             ],
         );
+    }
+
+    /// Rounds that are left out change nothing of those that follow, with and without a pause between turns, also where turns
+    /// and members do not go into one another.
+    #[test]
+    fn rounds_that_are_left_out_change_nothing() {
+        let pause = r#"{"non_deterministic": "50us", "deterministic": "1ms"}"#;
+        let two = r#"{"non_deterministic": "50us", "members": 2}"#;
+        for (keys, devices, redundancy, missing) in [
+            (KEYS, 4, 1, 0),
+            (pause, 4, 1, 0),
+            (two, 4, 2, 0),
+            (two, 4, 3, 1),
+            (two, 4, 2, 1),
+            (KEYS, 4, 1, 1),
+            (KEYS, 4, 1, 4),
+        ] {
+            let mut policy = policy(redundancy, true, keys);
+            follow_rounds(&mut *policy, devices, (0..missing).map(failed));
+        }
+    }
+
+    #[test]
+    fn there_is_no_round_beside_an_autonomous_change() {
+        let mut policy = policy(1, true, KEYS);
+        let own = [avoid(2), window(2, 10, 60), timer(60, 2)];
+        decisions(
+            &mut *policy,
+            &[
+                (
+                    0,
+                    Event::Start,
+                    &[hold(1), hold(2), hold(3), avoid(0), window(0, 0, 50), timer(50, 0), timer(50, TURN)],
+                ),
+                (10 * US, hard(2), &own),
+            ],
+        );
+        assert_eq!(policy.round(), None, "two have a window, and end it at different times");
+        decisions(&mut *policy, &[(50 * US, closes(0), &back(0)), (50 * US, NEXT, &[timer(100, TURN)])]);
+        assert_eq!(
+            policy.round(),
+            Some(SimDuration(4 * 50 * US)),
+            "the messages of a round tell that it is not one"
+        );
+        assert_eq!([turns_of_round(6, 4), turns_of_round(5, 2), turns_of_round(3, 0)], [3, 5, 1]);
     }
 }

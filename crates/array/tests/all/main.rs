@@ -25,6 +25,7 @@ mod queue_depth;
 mod rebuild;
 mod replacement;
 mod resync;
+mod rounds;
 mod shared_link;
 mod sit_out;
 #[path = "../../../../tests/sources.rs"]

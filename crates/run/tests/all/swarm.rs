@@ -7,7 +7,8 @@
 //!
 //! `faults` draws failures into the same scenarios, `own_keys` those keys of policies that nothing here knows, and `declared` any
 //! keys by their declarations.
-//! `explained` accounts for every nanosecond of their requests. `forks` cuts runs in two, and `floating` gives them stripes that leave a member free.
+//! `explained` accounts for every nanosecond of their requests. `forks` cuts runs in two, `floating` gives them stripes that leave a member free, and
+//! `windows` policies with windows and long gaps between requests.
 //!
 //! Not verified here: data content and exact times (the device's own tests do), trims of a trace (no format has them yet).
 
@@ -19,6 +20,7 @@ mod forks;
 mod own_keys;
 pub mod waits;
 mod ways;
+mod windows;
 
 use std::fmt::Write as _;
 use std::sync::Mutex;

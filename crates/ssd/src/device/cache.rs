@@ -730,6 +730,11 @@ impl<P: Probe> Device<P> {
         self.cache.as_deref().is_some_and(is_whole)
     }
 
+    /// Whether it has a write cache that holds pages.
+    pub(super) fn caches_pages(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.pages.held() > 0)
+    }
+
     /// Whether the cache holds pages of the host.
     #[inline]
     pub(super) fn caches_for_host(&self) -> bool {

@@ -112,6 +112,17 @@ impl<P: Probe> Device<P> {
         self.waiting_or_running() == 0 && self.collecting == 0 && self.dies.iter().all(|die| die.is_idle())
     }
 
+    /// When the host last gave it work, or it last did some.
+    pub fn last_activity(&self) -> SimTime {
+        self.last_activity
+    }
+
+    /// Whether it does nothing, and begins nothing in a window but collections that its thresholds ask for: no policy limits
+    /// how many channels collect, and chooses the time.
+    pub fn rests_but_for_thresholds(&self) -> bool {
+        self.governor.is_none() && self.is_quiet()
+    }
+
     /// Checks what must hold after every event: block counts each time, every page now and then.
     ///
     /// # Panics

@@ -60,11 +60,22 @@ impl<P: Probe> Device<P> {
         };
         self.warn_of_end(now);
         self.call_off(now);
-        if self.looks_when_idle() {
+        if self.looks_when_idle() && !self.would_find_nothing() {
             // Dies that went idle before were not looked at.
             self.look_at_idle_dies(now);
         }
         self.govern(now);
+    }
+
+    /// Whether no die would find anything to do: nothing is under way or waits, and none is low. Whoever checks a run has every
+    /// die looked at.
+    fn would_find_nothing(&self) -> bool {
+        let is_low = |die| self.least_free(die) <= self.rules.shape.soft;
+        !self.probe.audits()
+            && !self.caches_pages()
+            && self.next_wakeup() == SimTime::NEVER
+            && self.is_quiet()
+            && !(0..self.rules.shape.dies).any(is_low)
     }
 
     fn look_at_idle_dies(&mut self, now: SimTime) {

@@ -157,6 +157,11 @@ pub trait Counters: Number + Copy + Default + 'static {
         self.zip(other, &WHOLE, &mut |counter, own, other| counter.together(own, other));
     }
 
+    /// Adds what was counted so many times over: of numbers that count on.
+    fn add_times(&mut self, other: &Self, times: u64) {
+        self.zip(other, &WHOLE, &mut |_, own, other| own.saturating_add(other.saturating_mul(times.into())));
+    }
+
     /// The mean of each number, rounded; zeros of nothing.
     fn mean<'a>(of: impl IntoIterator<Item = &'a Self>) -> Self {
         let (mut sum, mut count) = (Self::default(), 0);
@@ -279,6 +284,13 @@ mod tests {
         let mut both = shop([1, 9, u64::MAX, 4, 5, 6]);
         both.add(&shop([10, 2, 30, 3, 50, 60]));
         assert_eq!(both, shop([11, 9, u64::MAX, 7, 55, 66]));
+    }
+
+    #[test]
+    fn what_is_counted_many_times_over_is_not_added_one_by_one() {
+        let mut all = shop([1, 9, 3, 4, 5, u64::MAX]);
+        all.add_times(&shop([2, 0, 0, 1, 3, 4]), 1 << 40);
+        assert_eq!(all, shop([1 + (2 << 40), 9, 3, 4 + (1 << 40), 5 + (3 << 40), u64::MAX]));
     }
 
     #[test]

@@ -15,14 +15,20 @@ pub fn told(report: &Report) -> String {
     serde_json::to_string(&report.without_engine()).expect("a report is JSON")
 }
 
-/// The scenario of a seed; what it replays is written to a folder.
-pub fn parsed_seed(seed: u64, folder: &Path) -> Scenario {
+/// The text of the scenario of a seed; what it replays is written to a folder.
+pub fn written_seed(seed: u64, folder: &Path) -> String {
     let Generated { mut toml, trace } = generate(seed);
     if let Some(rows) = trace {
         let path = folder.join(format!("{seed}.csv"));
         std::fs::write(&path, rows).expect("the trace can be written");
         toml.push_str(&format!("path = {:?}\n", path.display().to_string()));
     }
+    toml
+}
+
+/// The scenario of a seed, with keys of its policies.
+pub fn parsed_seed(seed: u64, folder: &Path) -> Scenario {
+    let toml = written_seed(seed, folder);
     let plain = Scenario::parse(&toml, "swarm.toml", &[], None).unwrap_or_else(|error| panic!("{error}"));
     own_keys::drawn(seed, &toml, plain)
 }
