@@ -199,3 +199,56 @@ impl<'de> Deserialize<'de> for OpenBlocks {
         Ok(all)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_flash::presets;
+
+    use super::*;
+    use crate::config::SsdConfig;
+    use crate::ftl::Ftl;
+    use crate::placement::Frontiers;
+
+    /// A unit of blocks of 16 pages, with so many free ones, and what frontiers have open: pages of them that are written.
+    fn has_room(frontiers: Frontiers, free: u32, written: [Option<u32>; 2], aside: &[u32]) -> bool {
+        let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+        config.ftl.frontiers = frontiers;
+        let ftl = Ftl::new(&config, 1, "device").expect("it works");
+        assert_eq!(ftl.shape().data_pages, 16);
+        let mut unit = ftl.units[0].clone();
+        let open = |page: &u32| OpenBlock { block: 0, page: *page };
+        unit.free = free;
+        (0..).zip(written).for_each(|(frontier, page)| unit.frontiers[frontier] = page.as_ref().map(open));
+        unit.partial = aside.iter().map(open).collect();
+        let of_collection = usize::from(frontiers == Frontiers::Separate);
+        unit.has_room_to_collect(of_collection, ftl.shape())
+    }
+
+    /// A write of the host and 15 live pages of a victim leave a page.
+    #[test]
+    fn there_is_room_to_collect_if_a_page_is_left() {
+        let shared = |free, written, aside: &[u32]| has_room(Frontiers::Shared, free, [written, None], aside);
+        assert!(shared(1, Some(15), &[]) && !shared(1, None, &[]) && !shared(1, Some(16), &[]));
+        assert!(!shared(0, Some(0), &[]) && shared(2, None, &[]));
+        assert!(shared(0, Some(8), &[7]) && !shared(0, Some(8), &[8]), "blocks set aside are used, too");
+        // The host opens the first of the free blocks if it has none.
+        let separate = |free, written| has_room(Frontiers::Separate, free, written, &[0]);
+        assert!(separate(1, [Some(16), Some(15)]) && !separate(1, [Some(0), Some(16)]));
+        assert!(separate(2, [None, Some(15)]) && !separate(1, [None, Some(15)]));
+    }
+
+    #[test]
+    fn programs_are_told_apart_by_cause() {
+        let mut tally = Tally::default();
+        for (cause, programs) in
+            [(IoCause::Host, 5), (IoCause::Gc, 20), (IoCause::Leveling, 300), (IoCause::Metadata, 1000)]
+        {
+            tally.programs[cause as usize] = programs;
+        }
+        assert_eq!((tally.moves(), tally.data_programs()), (320, 325));
+        let more = Tally { erases: 1, victims: 2, skipped: 3, ..tally };
+        tally.add(&more);
+        tally.add(&more);
+        assert_eq!((tally.moves(), tally.erases, tally.victims, tally.skipped), (960, 2, 4, 6));
+    }
+}

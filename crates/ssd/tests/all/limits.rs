@@ -11,6 +11,8 @@ use harmonia_types::SimDuration;
 
 /// A value given to a device.
 type Set<'a> = &'a dyn Fn(&mut SsdConfig, u64);
+/// The key at fault, values that work and values that do not, and how one is given.
+type Case<'a> = (&'a str, (&'a [u64], &'a [u64]), Set<'a>);
 
 fn with(config: &SsdConfig, set: Set<'_>, value: u64) -> SsdConfig {
     let mut changed = config.clone();
@@ -34,7 +36,7 @@ fn works(config: &SsdConfig, key: &str, (good, bad): (&[u64], &[u64]), set: Set<
 fn dimensions_and_times_have_bounds() {
     const HOUR: u64 = 3_600_000_000_000;
     let die = one_die();
-    let geometry: &[(&str, (&[u64], &[u64]), Set<'_>)] = &[
+    let geometry: &[Case<'_>] = &[
         ("ssd.geometry.channels", (&[1, 1024], &[0, 1025]), &|c, n| c.geometry.channels = n as u32),
         ("ssd.geometry.chips_per_channel", (&[1, 1024], &[0, 1025]), &|c, n| {
             c.geometry.chips_per_channel = n as u32
@@ -66,7 +68,7 @@ fn dimensions_and_times_have_bounds() {
             (c.geometry.blocks_per_plane, c.geometry.pages_per_block) = (n as u32, 1);
         }),
     ];
-    let times: &[(&str, (&[u64], &[u64]), Set<'_>)] = &[
+    let times: &[Case<'_>] = &[
         ("ssd.timing.read", (&[1, HOUR], &[0, HOUR + 1]), &|c, n| c.timing.read = SimDuration(n).into()),
         ("ssd.timing.program", (&[1, HOUR], &[0, HOUR + 1]), &|c, n| {
             c.timing.program = SimDuration(n).into()

@@ -16,7 +16,7 @@ use harmonia_ssd::{
 };
 use harmonia_types::{IoCause, Lpn, Operation, SimTime};
 
-use crate::bench::{PAGE, one_die, sub};
+use crate::bench::{Bench, PAGE, one_die, sub};
 
 const PAGES: u32 = 32;
 
@@ -267,5 +267,25 @@ fn two_handles_never_share_a_block() {
             let apart = probe_as::<Apart>(device.probe());
             assert!(moved == apart.moved && moved > 0, "{what}: {moved} of {}", apart.moved);
         }
+    }
+}
+
+/// Of 16 blocks two have 40 pages of the default handle, and 13 more may be opened until one is free. Two handles open one each at once,
+/// the default one after 24 pages, and each further block takes 32.
+#[test]
+fn handles_that_have_no_block_bring_the_hard_threshold_nearer() {
+    let pages: Vec<u32> = (0..40).collect();
+    let bench = Bench::with(&unit(16, 8, 1, streams(2, "initial")), &[&pages]);
+    assert_eq!(bench.device.status(SimTime::ZERO).writes_until_hard, 24 + 10 * 32);
+}
+
+/// Tables take as many bytes as is said before, whatever is noted of pages and blocks.
+#[test]
+fn tables_are_as_long_as_is_said() {
+    for name in ["frontiers", "streams", "sepbit", "dac"] {
+        let ftl = Ftl::new(&unit(24, 8, 3, PolicyConfig::named(name)), 1, "device").unwrap();
+        let mut tables = Vec::new();
+        ftl.write_tables(&mut tables).unwrap();
+        assert_eq!(tables.len() as u64, Ftl::table_bytes(ftl.shape()), "{name}");
     }
 }

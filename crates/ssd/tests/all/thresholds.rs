@@ -4,8 +4,9 @@ use crate::bench::*;
 use harmonia_engine::Rng;
 use harmonia_flash::Copyback;
 use harmonia_ssd::interface::{Directive, Notice};
-use harmonia_ssd::{AllocationUnit, Amount, Domain, SubRefusal, SubRequest, Trigger};
-use harmonia_types::{Blame, Operation, SimDuration, SimTime};
+use harmonia_ssd::probe::{Probe, any, probe_as};
+use harmonia_ssd::{AllocationUnit, Amount, Device, Domain, SubRefusal, SubRequest, Trigger};
+use harmonia_types::{Blame, Operation, PlaneWork, SimDuration, SimTime};
 
 /// Victims of a unit of `TWO_FREE` until all of the reserve is free: one page to move, one, then two.
 const COMPACTION: [u64; 3] = [26_000, 52_000, 84_000];
@@ -187,6 +188,35 @@ fn a_forced_event_collects_every_plane_whatever_the_domain() {
         assert_eq!(bench.read(0, 1, 0, 1).collected(), [(0, 26_000)], "the low plane");
         let mut bench = Bench::aged(&config, &[]);
         assert_eq!(bench.force(0).collected(), [(0, 52_000)], "both planes");
+    }
+}
+
+/// Hears in which planes events work.
+#[derive(Default)]
+struct Events(Vec<Option<u32>>);
+
+impl Probe for Events {
+    fn watches_planes(&self) -> bool {
+        true
+    }
+
+    fn works(&mut self, _: SimTime, _: u32, plane: Option<u32>, work: PlaneWork) {
+        if work == PlaneWork::GcEvent {
+            self.0.push(plane);
+        }
+    }
+}
+
+#[test]
+fn an_event_works_in_planes_that_give_victims_alone() {
+    let config = planes(2);
+    for (written, plane) in [([LOW, CALM], 0), ([CALM, LOW], 1)] {
+        let ftl = Bench::with(&config, &written).device.ftl().clone();
+        let mut device = Device::new(&config, ftl, any(Events::default())).unwrap();
+        device.submit(SimTime::ZERO, sub(1, Operation::Read, 24 + u64::from(plane), 1)).unwrap();
+        device.advance_until(SimTime(1_000_000), false).unwrap();
+        let events: &Events = probe_as(device.probe());
+        assert_eq!(events.0, [Some(plane)]);
     }
 }
 

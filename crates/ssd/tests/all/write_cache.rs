@@ -481,6 +481,17 @@ fn pages_go_from_the_cache_to_a_die_that_does_not_collect() {
     assert!(bench.device.is_quiet());
 }
 
+#[test]
+fn dies_that_idle_take_pages_from_the_cache_in_turn() {
+    let mut config = one_die();
+    (config.geometry.channels, config.ftl.allocation) = (3, Allocation::Dynamic);
+    let mut bench = Bench::empty(&cached(config, 8));
+    (0..4).for_each(|page| _ = bench.write(100_000 * u64::from(page), page, page.into(), 1));
+    bench.advance(1_000_000);
+    let homes = [0, 1, 2, 3].map(|lpn| bench.device.ftl().home(lpn));
+    assert_eq!(homes, [Some(0), Some(1), Some(2), Some(0)]);
+}
+
 /// The blame of a write that the cache of such a device took at once.
 fn taken() -> Blame {
     Blame { service: ACK, ..Blame::default() }
