@@ -86,12 +86,17 @@ impl StandIns {
         })
     }
 
+    /// The byte of a member behind the stripe unit that has this one.
+    pub fn end_of_unit(&self, offset: Bytes) -> Bytes {
+        (offset / self.unit + 1) * self.unit
+    }
+
     /// Where an operation on a member goes that begins at `offset`, and where the part ends that goes there.
     pub fn place(&self, device: DeviceId, offset: Bytes) -> (DeviceId, Bytes) {
         if !self.has_taken(device) {
             return (device, Bytes::MAX);
         }
-        let end = (offset / self.unit + 1) * self.unit;
+        let end = self.end_of_unit(offset);
         (self.chain(device, offset, offset + 1).last().unwrap_or(device), end)
     }
 

@@ -17,95 +17,15 @@ use std::convert::Infallible;
 
 use harmonia_engine::workers;
 use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{Device, Slab, SubCompletion, SubRequest};
-use harmonia_types::{
-    Blame, Bytes, Completion, DeviceId, GcWait, HostRequest, Operation, RequestBlame, SimTime,
-};
+use harmonia_ssd::{Device, SubCompletion, SubRequest};
+use harmonia_types::{Blame, Completion, DeviceId, HostRequest, SimTime};
 
-use super::horizon::Quiet;
+use super::inboxes::{Ahead, Begun, Quiet, token};
 use super::payload::Payload;
 use super::transactions::handle;
 use super::{Array, ArrayFailure};
 use crate::layout::Layout;
 use crate::planner::striped;
-
-/// What members that run ahead have yet to do.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Ahead {
-    /// By member: its operations, in order of arrival.
-    pub(super) inboxes: Vec<Vec<(SimTime, SubRequest)>>,
-    pub(super) requests: Slab<Begun>,
-    /// What is known of the notices of members; used where somebody hears of them.
-    pub(super) quiet: Vec<Quiet>,
-    /// By request, of those that have several operations: the one that finished last so far, and where; ties go to the
-    /// lowest.
-    last: Vec<Option<(u32, DeviceId, SubCompletion)>>,
-}
-
-impl Ahead {
-    /// A member is done with an operation.
-    #[inline]
-    fn complete(&mut self, member: DeviceId, done: &SubCompletion, completes: impl FnOnce(&Completion)) {
-        let (request, index) = (done.token as u32, (done.token >> 32) as u32);
-        let begun = &mut self.requests[request];
-        begun.met_gc |= done.met_gc;
-        begun.remaining -= 1;
-        if begun.is_whole {
-            completes(&begun.completion(member, done));
-            return self.requests.release(request);
-        }
-        let last = &mut self.last[request as usize];
-        if last.is_none_or(|(last, _, latest)| (done.finish, last) > (latest.finish, index)) {
-            *last = Some((index, member, *done));
-        }
-        if begun.remaining == 0
-            && let Some((_, member, latest)) = last.take()
-        {
-            completes(&begun.completion(member, &latest));
-            self.requests.release(request);
-        }
-    }
-}
-
-/// A request some of whose operations are not done.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Begun {
-    pub(super) id: u64,
-    offset: Bytes,
-    length: Bytes,
-    arrival: SimTime,
-    operation: Operation,
-    met_gc: bool,
-    /// Operations that are not done.
-    remaining: u32,
-    /// It is one operation.
-    is_whole: bool,
-}
-
-impl Begun {
-    #[inline]
-    fn new(request: &HostRequest) -> Self {
-        let HostRequest { id, offset, length, arrival, operation, .. } = *request;
-        Begun { id, offset, length, arrival, operation, met_gc: false, remaining: 0, is_whole: false }
-    }
-
-    /// Its completion, given the operation that finished last.
-    #[inline]
-    fn completion(&self, member: DeviceId, latest: &SubCompletion) -> Completion {
-        let Begun { id, offset, length, arrival, operation, met_gc, .. } = *self;
-        let SubCompletion { finish, blame, .. } = *latest;
-        debug_assert_eq!(blame.total(), (finish - arrival).0, "blame sums to latency");
-        let gc_wait = (blame.queue_gc > 0).then_some(GcWait { member, ns: blame.queue_gc });
-        let blame = RequestBlame { data: blame, ..RequestBlame::default() };
-        Completion { id, operation, offset, length, arrival, finish, blame, met_gc, gc_wait }
-    }
-}
-
-/// The token of an operation: its request, and its number there.
-#[inline]
-fn token(request: u32, index: u32) -> u64 {
-    u64::from(index) << 32 | u64::from(request)
-}
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Lets members run ahead of one another from now on; to be asked before the first request. Requests then come by
@@ -205,14 +125,5 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.collect_from(device)?;
         }
         failed.map_or(Ok(()), Err)
-    }
-
-    /// A member that runs ahead is done with an operation.
-    #[inline]
-    pub(super) fn complete_ahead(&mut self, device: usize, done: &[SubCompletion]) {
-        let Some(ahead) = self.ahead.as_deref_mut() else { return };
-        for done in done {
-            ahead.complete(DeviceId(device as u16), done, |completion| self.completions.push(*completion));
-        }
     }
 }

@@ -31,15 +31,40 @@ use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, Operation, Phase, SimTime};
 
 use super::failure::{Mishap, MishapKind};
+use super::layers::Terms;
 use super::messages::Message;
 use super::payload::Payload;
 use super::states::Purpose;
-use super::tokens::Parent;
 use super::{Access, Array, ArrayFailure};
 use crate::coordination::{Delivered, Event};
 use crate::health::Condition;
 use crate::member::Member;
 use crate::planner::{Plan, PlannedOperation, Transaction};
+
+/// Which devices are given an operation on a member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Route {
+    /// The member's own.
+    Own,
+    /// The spare in this slot.
+    Spare(usize),
+    /// Both.
+    Both(usize),
+}
+
+impl Route {
+    /// Of an operation on a member whose spare is in this slot. `copies` says that it is a step of a copy, `is_direct` that it has
+    /// no step to which the same operation on the spare could belong.
+    #[inline]
+    pub fn of(spare: Option<usize>, operation: Operation, copies: bool, is_direct: bool) -> Route {
+        match spare {
+            None => Route::Own,
+            Some(spare) if copies && operation == Operation::Write => Route::Spare(spare),
+            Some(_) if is_direct || operation == Operation::Read => Route::Own,
+            Some(spare) => Route::Both(spare),
+        }
+    }
+}
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// The slot of the spare that a member is copied to.
@@ -73,9 +98,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.members.devices.push(spare);
         self.members.outstanding.push(0);
         self.coupled.push(0);
-        if let Some(depth) = self.depth.as_deref_mut() {
-            depth.add_slot();
-        }
+        self.layers.add_slot(Terms::of(&self.members.devices[slot]));
         if self.payload.is_active() {
             self.payload.is_copied(device);
         }
@@ -106,30 +129,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 plan.push(PlannedOperation { phase: Phase::Reconstruct, parity, ..data });
             }
         }
-    }
-
-    /// The slot of an operation that goes to a spare and nowhere else: the write of a copy.
-    pub(super) fn only_spare(&self, node: u32) -> Option<usize> {
-        let node = self.nodes.get(node);
-        let spare = self.spare_of(node.operation.device)?;
-        let Parent::Transaction(handle) = node.parent else { return None };
-        (node.operation.operation == Operation::Write && self.is_copy(handle)).then_some(spare)
-    }
-
-    /// What a member is about to be given goes to the spare that it is copied to as well.
-    #[cold]
-    pub(super) fn mirror(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(slot) = self.spare_of(self.nodes.get(node).operation.device) else { return Ok(()) };
-        let mut twin = *self.nodes.get(node);
-        if twin.operation.operation == Operation::Read || twin.is_direct() {
-            return Ok(());
-        }
-        self.add_to_step(&mut twin);
-        twin.is_twin = true;
-        twin.operation.fast_fail = false;
-        let twin = self.nodes.insert(twin);
-        self.tell_of_submission(twin);
-        self.hand_to_spare(twin, slot, now)
     }
 
     /// Whether a spare that has everything must wait: what goes back from NVRAM is not parked any more once the member has it, so
@@ -195,9 +194,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.members.outstanding.swap(index, slot);
         self.coupled.swap(index, slot);
         self.nodes.exchange(index, slot);
-        if let Some(depth) = self.depth.as_deref_mut() {
-            depth.exchange(index, slot);
-        }
+        self.layers.exchange(index, slot);
         for place in [index, slot] {
             self.wakes.set_ranked(place, self.members.devices[place].next_wakeup());
             self.set_coupled_wake(place);
@@ -244,5 +241,26 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// How far a member is copied.
     fn copied(&self, device: DeviceId) -> Option<Bytes> {
         self.background.as_deref()?.copied(device)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spare_is_given_what_is_written_and_alone_what_is_copied() {
+        use Operation::{Flush, Read, Trim, Write};
+        for operation in [Read, Write, Trim, Flush] {
+            assert_eq!(Route::of(None, operation, false, false), Route::Own);
+            assert_eq!(Route::of(Some(7), operation, false, true), Route::Own, "it has no step");
+            let (both, copied) = match operation {
+                Read => (Route::Own, Route::Own),
+                Write => (Route::Both(7), Route::Spare(7)),
+                Trim | Flush => (Route::Both(7), Route::Both(7)),
+            };
+            assert_eq!(Route::of(Some(7), operation, false, false), both, "{operation:?}");
+            assert_eq!(Route::of(Some(7), operation, true, false), copied, "{operation:?} of a copy");
+        }
     }
 }

@@ -27,18 +27,12 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{Arbitration, ControllerConfig, Device, SsdConfig, SubRequest};
-use harmonia_types::{RequestBlame, SimDuration, SimTime};
+use harmonia_ssd::{SsdConfig, SubRequest};
+use harmonia_types::SimTime;
 
-use super::messages::Message;
-use super::payload::Payload;
-use super::tokens::{NONE, Node, Parent};
-use super::trails::What;
-use super::transactions::Chain;
-use super::{Array, ArrayFailure};
+use super::layers::{Command, Layer, Pass, Terms};
 use crate::config::ArrayConfig;
-use crate::layout::Layout;
+use crate::layout::Level;
 
 /// Who has how many operations, and who waits.
 #[derive(Debug, Clone)]
@@ -53,11 +47,15 @@ pub(super) struct Depth {
     arrived: u64,
     /// When operations finish that are known to, and which slot has room then.
     leaving: BinaryHeap<Reverse<(SimTime, usize)>>,
+    /// Copies and parked writes of one page must reach their members in one order, whatever queues they come from.
+    keeps_order: bool,
 }
 
 /// One device's operations.
 #[derive(Debug, Clone, Default)]
 struct Queue {
+    /// What the device says of itself.
+    terms: Terms,
     given: u32,
     /// By number, those that have ever had one.
     lines: Vec<Line>,
@@ -76,6 +74,16 @@ struct Line {
 const OWN: u32 = 0;
 
 impl Queue {
+    /// Nothing is given, and nobody waits.
+    fn of(terms: Terms) -> Queue {
+        Queue { terms, ..Queue::default() }
+    }
+
+    fn has_room(&self) -> bool {
+        let Queue { terms, given, .. } = self;
+        terms.depth.is_none_or(|most| *given < most) && terms.window.is_none_or(|most| *given < most)
+    }
+
     fn wait(&mut self, number: u32, waiting: Waiting) {
         let place = self.lines.binary_search_by_key(&number, |line| line.number).unwrap_or_else(|place| {
             self.lines.insert(place, Line { number, waiting: VecDeque::new() });
@@ -99,33 +107,14 @@ impl Queue {
     }
 }
 
-/// What a device may have at once.
-#[derive(Debug, Clone, Copy)]
-struct Limits {
-    /// Given by the array.
-    depth: Option<u32>,
-    /// Fetched by the drive.
-    window: Option<u32>,
-}
-
-impl Limits {
-    fn of<P: Probe>(device: &Device<P>) -> Limits {
-        Limits { depth: device.queue_depth(), window: device.controller().command_window }
-    }
-
-    fn have_room(&self, given: u32) -> bool {
-        self.depth.is_none_or(|most| given < most) && self.window.is_none_or(|most| given < most)
-    }
-}
-
 /// An operation that waits.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
-    sub: SubRequest,
-    since: SimTime,
+pub(super) struct Waiting {
+    pub sub: SubRequest,
+    pub since: SimTime,
     order: u64,
     /// The drive had as many commands as it fetches.
-    for_window: bool,
+    pub for_window: bool,
 }
 
 impl Depth {
@@ -137,55 +126,40 @@ impl Depth {
         config.queue_depth.is_some() || devices.any(|device| limits(&device.ssd))
     }
 
-    /// Nobody has anything; `None` if nothing is limited.
-    pub fn new(config: &ArrayConfig, devices: usize) -> Option<Box<Depth>> {
+    /// Nobody has anything of the devices that say this; `None` if nothing is limited.
+    pub fn new(config: &ArrayConfig, terms: Vec<Terms>) -> Option<Box<Depth>> {
         Depth::is_limited(config).then(|| {
             Box::new(Depth {
                 most: config.queue_depth.unwrap_or(u32::MAX),
                 given: 0,
-                devices: vec![Queue::default(); devices],
+                devices: terms.into_iter().map(Queue::of).collect(),
                 arrived: 0,
                 leaving: BinaryHeap::new(),
+                keeps_order: config.knowledge.nvram > 0 || config.level != Level::Raid0,
             })
         })
     }
 
-    /// There is one more device.
-    pub fn add_slot(&mut self) {
-        self.devices.push(Queue::default());
-    }
-
-    /// Two devices change places.
-    pub fn exchange(&mut self, one: usize, other: usize) {
-        self.devices.swap(one, other);
-        let exchanged = |slot| match slot {
-            _ if slot == one => other,
-            _ if slot == other => one,
-            _ => slot,
-        };
-        let leaving = std::mem::take(&mut self.leaving).into_iter();
-        self.leaving = leaving.map(|Reverse((at, slot))| Reverse((at, exchanged(slot)))).collect();
-    }
-
-    /// Nobody has anything any more, and nobody waits.
-    pub fn forget_all(&mut self) {
-        self.given = 0;
-        self.leaving.clear();
-        self.devices.fill(Queue::default());
-    }
-
     /// One device has nothing any more, and nobody waits for it; returns who did.
-    fn forget(&mut self, slot: usize) -> impl Iterator<Item = Waiting> + use<> {
-        let Queue { given, lines, .. } = std::mem::take(&mut self.devices[slot]);
+    pub fn forget(&mut self, slot: usize) -> impl Iterator<Item = Waiting> + use<> {
+        let own = &mut self.devices[slot];
+        let empty = Queue::of(own.terms);
+        let Queue { given, lines, .. } = std::mem::replace(own, empty);
         self.given -= given;
         self.leaving.retain(|&Reverse((_, of))| of != slot);
         lines.into_iter().flat_map(|line| line.waiting)
     }
 
+    /// The line in which a command waits for its device.
+    fn line_of(&self, command: &Command) -> u32 {
+        let takes_turns = self.devices[command.slot].terms.takes_turns && !self.keeps_order;
+        command.stream.filter(|_| takes_turns).map_or(OWN, |stream| u32::from(stream) + 1)
+    }
+
     /// One from line `number` takes a place in the device in `slot`; `false` if there is none.
-    fn enter(&mut self, slot: usize, number: u32, limits: Limits) -> bool {
+    fn enter(&mut self, slot: usize, number: u32) -> bool {
         let queue = &mut self.devices[slot];
-        let has_room = self.given < self.most && limits.have_room(queue.given);
+        let has_room = self.given < self.most && queue.has_room();
         if has_room {
             self.given += 1;
             queue.given += 1;
@@ -194,16 +168,13 @@ impl Depth {
         has_room
     }
 
-    /// An operation waits in line `number` of the device in `slot`, which has no room for it, or the controller has not.
-    fn wait(&mut self, slot: usize, number: u32, (sub, since): (SubRequest, SimTime), limits: Limits) {
-        self.arrived += 1;
-        let queue = &mut self.devices[slot];
-        let for_window = limits.window.is_some_and(|most| queue.given >= most);
-        queue.wait(number, Waiting { sub, since, order: self.arrived, for_window });
+    /// The device in a slot has nothing more to do with one of its operations from `at` on.
+    pub fn leaves(&mut self, slot: usize, at: SimTime) {
+        self.leaving.push(Reverse((at, slot)));
     }
 
     /// What has finished by `now` has left.
-    fn leave(&mut self, now: SimTime) {
+    pub fn make_room(&mut self, now: SimTime) {
         while let Some(&Reverse((at, slot))) = self.leaving.peek()
             && at <= now
         {
@@ -214,9 +185,9 @@ impl Depth {
     }
 
     /// Of those whose turn it is at their device, the first to come that can have a place has it.
-    fn next(&mut self, limits: impl Fn(usize) -> Limits) -> Option<(usize, Waiting)> {
+    pub fn next(&mut self) -> Option<(usize, Waiting)> {
         let first = |(slot, queue): (usize, &Queue)| {
-            let (_, first) = queue.first().filter(|_| limits(slot).have_room(queue.given))?;
+            let (_, first) = queue.first().filter(|_| queue.has_room())?;
             Some((first.order, slot))
         };
         let (_, slot) = self.devices.iter().enumerate().filter_map(first).min()?;
@@ -224,113 +195,147 @@ impl Depth {
             return None;
         }
         let (number, waiting) = self.devices[slot].take_first()?;
-        let entered = self.enter(slot, number, limits(slot));
+        let entered = self.enter(slot, number);
         debug_assert!(entered, "there is room");
         Some((slot, waiting))
     }
 }
 
-impl<P: Probe, C: Payload> Array<P, C> {
-    /// Gives an operation to the device in a slot, or has it wait until there is room.
-    #[cold]
-    pub(super) fn line_up(&mut self, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
-        let limits = Limits::of(&self.members.devices[slot]);
-        let number = self.line_of(slot, sub.token);
-        let Some(depth) = self.depth.as_deref_mut() else { return self.give(slot, sub, now) };
-        if depth.enter(slot, number, limits) {
-            return self.give(slot, sub, now);
+impl Layer for Depth {
+    fn down(&mut self, command: &Command, now: SimTime) -> Pass {
+        let (slot, number) = (command.slot, self.line_of(command));
+        if self.enter(slot, number) {
+            return Pass::Goes;
         }
-        depth.wait(slot, number, (sub, now), limits);
-        Ok(())
+        self.arrived += 1;
+        let queue = &mut self.devices[slot];
+        let for_window = queue.terms.window.is_some_and(|most| queue.given >= most);
+        queue.wait(number, Waiting { sub: command.sub, since: now, order: self.arrived, for_window });
+        Pass::Held
     }
 
-    /// The line in which an operation waits for the device in a slot.
-    fn line_of(&self, slot: usize, token: u64) -> u32 {
-        let ControllerConfig { command_window, arbitration, .. } = self.members.devices[slot].controller();
-        // Copies and parked writes of one page must reach their members in one order, whatever queues they come from.
-        let keeps_order = self.nvram.is_some() || !matches!(self.layout, Layout::Striped(_));
-        if command_window.is_none() || *arbitration == Arbitration::Fifo || keeps_order {
-            return OWN;
-        }
-        let node = self.nodes.place(token).map(|place| self.nodes.get(place));
-        let request = node.and_then(|node| match node.parent {
-            Parent::Request(request) => Some(request),
-            Parent::Transaction(handle) => self.transactions[handle].purpose.request(),
-        });
-        request.map_or(OWN, |request| u32::from(self.requests[request].request.volume) + 1)
+    fn add_slot(&mut self, terms: Terms) {
+        self.devices.push(Queue::of(terms));
     }
 
-    /// A device has nothing more to do with an operation from `at` on.
-    #[cold]
-    pub(super) fn makes_room(&mut self, node: &Node, at: SimTime) {
-        if let Some(depth) = self.depth.as_deref_mut() {
-            depth.leaving.push(Reverse((at, usize::from(node.slot))));
-            self.agenda.push(at.max(self.latest), Message::Room);
-        }
-        if node.is_outrun() && node.before != NONE {
-            self.nodes.take_before(node.before);
-        }
+    fn replace(&mut self, slot: usize, terms: Terms) {
+        self.devices[slot].terms = terms;
     }
 
-    /// A device is gone; what it had been given has been given up.
-    #[cold]
-    pub(super) fn is_emptied(&mut self, slot: usize, now: SimTime) {
-        let Some(depth) = self.depth.as_deref_mut() else { return };
-        for waiting in depth.forget(slot) {
-            self.has_waited(&waiting, now);
-        }
-        self.agenda.push(now, Message::Room);
-    }
-
-    /// Operations have left their devices: others take their places.
-    #[cold]
-    pub(super) fn fill_room(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        if let Some(depth) = self.depth.as_deref_mut() {
-            depth.leave(now);
-        }
-        loop {
-            let devices = &self.members.devices;
-            let next = |depth: &mut Depth| depth.next(|slot| Limits::of(&devices[slot]));
-            let Some((slot, waiting)) = self.depth.as_deref_mut().and_then(next) else {
-                return Ok(());
-            };
-            self.has_waited(&waiting, now);
-            self.give(slot, waiting.sub, now)?;
-        }
-    }
-
-    /// The wait of an operation becomes part of what it has behind it.
-    fn has_waited(&mut self, waiting: &Waiting, now: SimTime) {
-        let &Waiting { sub: SubRequest { token, .. }, since, for_window, .. } = waiting;
-        let Some(place) = self.nodes.place(token).filter(|_| since < now) else { return };
-        let node = *self.nodes.get(place);
-        let mut chain = match node.before {
-            NONE if node.is_direct() => match node.parent {
-                Parent::Request(request) if self.trails.is_some() => {
-                    Chain::default().with_trail(self.trail_to(request, since))
-                }
-                _ => Chain::default(),
-            },
-            NONE => self.transactions[node.transaction()].before,
-            before => self.nodes.take_before(before),
+    fn exchange(&mut self, one: usize, other: usize) {
+        self.devices.swap(one, other);
+        let exchanged = |slot| match slot {
+            _ if slot == one => other,
+            _ if slot == other => one,
+            _ => slot,
         };
-        let RequestBlame { depth_wait, window_wait, .. } = &mut chain.blame;
-        *(if for_window { window_wait } else { depth_wait }) += (now - since).0;
-        if self.trails.is_some() {
-            let member = self.name_of(node.operation.device);
-            chain.finish = since;
-            let what = if for_window { What::Window(member) } else { What::Depth(member) };
-            chain.trails_off(&mut self.trails, now, what);
-        }
-        chain.finish = now;
-        self.nodes.get_mut(place).before = self.nodes.keep_before(chain);
+        let leaving = std::mem::take(&mut self.leaving).into_iter();
+        self.leaving = leaving.map(|Reverse((at, slot))| Reverse((at, exchanged(slot)))).collect();
     }
 
-    /// Whether an operation has nothing behind it but what its step has, and a wait for its place.
-    pub(super) fn only_waited(&self, node: &Node) -> bool {
-        let (before, step) = (self.nodes.before(node.before), &self.transactions[node.transaction()].before);
-        let of_queues = |blame: &RequestBlame| blame.depth_wait + blame.window_wait;
-        let waited = of_queues(&before.blame).saturating_sub(of_queues(&step.blame));
-        before.finish == step.finish + SimDuration(waited)
+    fn lose_power(&mut self) {
+        self.given = 0;
+        self.leaving.clear();
+        self.devices.iter_mut().for_each(|queue| *queue = Queue::of(queue.terms));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harmonia_types::Operation;
+
+    /// Of devices that take so many, or fetch so many in turn, under a controller that takes `most`.
+    fn depth(most: u32, terms: &[Terms]) -> Depth {
+        Depth {
+            most,
+            given: 0,
+            devices: terms.iter().copied().map(Queue::of).collect(),
+            arrived: 0,
+            leaving: BinaryHeap::new(),
+            keeps_order: false,
+        }
+    }
+
+    const ONE: Terms = Terms { depth: Some(1), window: None, takes_turns: false };
+    const IN_TURN: Terms = Terms { depth: None, window: Some(1), takes_turns: true };
+
+    /// A command with this token comes to a device.
+    fn comes(depth: &mut Depth, token: u64, slot: usize, stream: Option<u16>) -> Pass {
+        let sub = SubRequest::new(token, Operation::Read, 0, 4096);
+        depth.down(&Command { slot, sub, place: 0, stream }, SimTime(token))
+    }
+
+    /// The token of the next that goes, and its slot.
+    fn next(depth: &mut Depth) -> Option<(u64, usize)> {
+        depth.next().map(|(slot, waiting)| (waiting.sub.token, slot))
+    }
+
+    #[test]
+    fn the_first_that_can_have_a_place_goes_when_one_is_free_and_not_before() {
+        let mut depth = depth(2, &[ONE, ONE, ONE]);
+        assert_eq!([0, 1].map(|slot| comes(&mut depth, 1, slot, None)), [Pass::Goes; 2]);
+        for (token, slot) in [(2, 0), (3, 2), (4, 0)] {
+            assert_eq!(comes(&mut depth, token, slot, None), Pass::Held, "{token}");
+        }
+        depth.leaves(1, SimTime(50));
+        depth.make_room(SimTime(49));
+        assert_eq!(next(&mut depth), None);
+        depth.make_room(SimTime(50));
+        assert_eq!(next(&mut depth), Some((3, 2)), "the device of 2 is full");
+        depth.leaves(0, SimTime(60));
+        depth.make_room(SimTime(60));
+        assert_eq!((next(&mut depth), next(&mut depth)), (Some((2, 0)), None));
+    }
+
+    #[test]
+    fn a_window_is_filled_from_the_queues_of_its_host_in_turn() {
+        let order = |keeps_order| {
+            let mut depth = Depth { keeps_order, ..depth(u32::MAX, &[IN_TURN]) };
+            assert_eq!(comes(&mut depth, 1, 0, Some(0)), Pass::Goes);
+            for (token, stream) in [(2, Some(0)), (3, Some(0)), (4, Some(1)), (5, None)] {
+                assert_eq!(comes(&mut depth, token, 0, stream), Pass::Held);
+            }
+            let mut tokens = Vec::new();
+            while tokens.len() < 4 {
+                depth.leaves(0, SimTime(9));
+                depth.make_room(SimTime(9));
+                tokens.extend(depth.next().map(|(_, waiting)| (waiting.sub.token, waiting.for_window)));
+            }
+            tokens
+        };
+        assert_eq!(order(false), [(4, true), (5, true), (2, true), (3, true)]);
+        assert_eq!(order(true), [(2, true), (3, true), (4, true), (5, true)]);
+    }
+
+    #[test]
+    fn a_device_that_is_gone_gives_back_its_places_and_who_waits_for_it() {
+        let mut depth = depth(3, &[ONE, ONE]);
+        let pass = [(1, 0), (2, 1), (3, 0), (4, 1)].map(|(token, slot)| comes(&mut depth, token, slot, None));
+        assert_eq!(pass, [Pass::Goes, Pass::Goes, Pass::Held, Pass::Held]);
+        depth.leaves(0, SimTime(5));
+        let waited: Vec<u64> = depth.forget(0).map(|waiting| waiting.sub.token).collect();
+        assert_eq!(waited, [3]);
+        depth.make_room(SimTime(5));
+        assert_eq!((depth.given, next(&mut depth)), (1, None), "it left once; the device of 4 is full");
+        assert_eq!((comes(&mut depth, 5, 0, None), comes(&mut depth, 6, 0, None)), (Pass::Goes, Pass::Held));
+    }
+
+    #[test]
+    fn a_device_keeps_its_terms_and_what_it_has_wherever_it_is() {
+        let mut depth = depth(u32::MAX, &[ONE]);
+        depth.add_slot(Terms::default());
+        assert_eq!([1, 2].map(|token| comes(&mut depth, token, 1, None)), [Pass::Goes; 2], "no limit");
+        comes(&mut depth, 3, 0, None);
+        depth.leaves(0, SimTime(5));
+        depth.exchange(0, 1);
+        assert_eq!(comes(&mut depth, 4, 1, None), Pass::Held, "the one with the limit is here now");
+        depth.make_room(SimTime(5));
+        assert_eq!(next(&mut depth), Some((4, 1)), "what was leaving has left here");
+        depth.replace(0, ONE);
+        assert_eq!(comes(&mut depth, 5, 0, None), Pass::Held, "two are given, and one is the limit now");
+        depth.lose_power();
+        assert_eq!((comes(&mut depth, 6, 0, None), depth.given), (Pass::Goes, 1));
+        assert_eq!(comes(&mut depth, 7, 0, None), Pass::Held, "the limit outlives the loss");
     }
 }

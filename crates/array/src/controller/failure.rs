@@ -26,6 +26,7 @@ use harmonia_ssd::{AtEnd, Device, SubCompletion};
 use harmonia_types::{Blame, Bytes, Counters, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
+use super::layers::Terms;
 use super::messages::Message;
 use super::payload::Payload;
 use super::power::Power;
@@ -84,7 +85,7 @@ pub(super) struct Failures<P: Probe> {
     /// Spares that are left, the next one last, with the numbers they were made with.
     pub spares: Vec<(u16, Device<P>)>,
     /// Members that failed and were replaced.
-    retired: Vec<(u16, Device<P>)>,
+    pub retired: Vec<(u16, Device<P>)>,
     rng: Rng,
     /// Pages until the next one that cannot be read.
     readable: u64,
@@ -330,7 +331,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 nvram.forget(token);
             }
         }
-        if self.depth.is_some() {
+        if self.layers.depth.is_some() {
             self.is_emptied(index, now);
         }
         self.coupled_wakes.set_ranked(index, SimTime::NEVER);
@@ -349,6 +350,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return self.stand_in(device, spare, now);
         }
         let Some((number, spare)) = failures.spares.pop() else { return Ok(()) };
+        self.layers.replace(index, Terms::of(&spare));
         let old = std::mem::replace(&mut self.members.devices[index], spare);
         failures.retired.push((std::mem::replace(&mut self.members.numbers[index], number), old));
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Replaced(number) });
@@ -459,16 +461,5 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Pages that members could not read so far.
     pub fn unreadable_pages(&self) -> u64 {
         self.failures.as_deref().map_or(0, |failures| failures.unreadable_pages)
-    }
-
-    /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
-    pub fn every_device(&self) -> Vec<&Device<P>> {
-        let Some(failures) = self.failures.as_deref() else { return self.members.devices.iter().collect() };
-        let slots = self.members.numbers.iter().copied().zip(&self.members.devices);
-        let others =
-            failures.spares.iter().chain(&failures.retired).map(|(number, device)| (*number, device));
-        let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();
-        all.sort_unstable_by_key(|(number, _)| *number);
-        all.into_iter().map(|(_, device)| device).collect()
     }
 }

@@ -19,12 +19,11 @@
 use std::convert::Infallible;
 
 use harmonia_engine::workers;
-use harmonia_ssd::interface::Notice;
 use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{Device, DeviceFailure, Room, Slab, SubRequest};
+use harmonia_ssd::{Device, DeviceFailure, Slab, SubRequest};
 use harmonia_types::{Bytes, DeviceId, SimTime};
 
-use super::ahead::Begun;
+use super::inboxes::{Begun, Quiet, Sent};
 use super::messages::Message;
 use super::payload::Payload;
 use super::{Array, ArrayFailure};
@@ -35,28 +34,6 @@ const SHARED: Bytes = if cfg!(debug_assertions) { 1 << 16 } else { 4 << 20 };
 
 /// Members that horizons may look at for each operation that has been gathered, before all go in step. Tests go in step often.
 const LOOKS: usize = if cfg!(debug_assertions) { 1 } else { 4 };
-
-/// What is known of the notices of a member.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Quiet {
-    /// It sends none before this, unless it is directed to do something.
-    until: SimTime,
-    room: Room,
-    /// Operations of its inbox that it has taken.
-    taken: usize,
-    sent: Vec<Sent>,
-}
-
-/// A notice, and its place among those of its time.
-#[derive(Debug, Clone, Copy)]
-struct Sent {
-    time: SimTime,
-    /// Sent when request `.0` of this moment, counted from 1, was handed to members (`.1 = 0`, and as which operation), or
-    /// after that by member `.2`; 0: before any.
-    place: (u64, u8, u32),
-    member: u16,
-    notice: Notice,
-}
 
 /// How far a member runs.
 #[derive(Debug, Clone, Copy)]
@@ -142,13 +119,6 @@ impl<P: Probe> Runner<'_, P> {
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// A member is directed to do something: what it would have sent is not known any more.
-    pub(super) fn forget_quiet(&mut self, device: DeviceId) {
-        if let Some(ahead) = self.ahead.as_deref_mut() {
-            ahead.quiet[device.index()].until = SimTime::ZERO;
-        }
-    }
-
     /// [`Array::catch_up`] where a coordinator hears of members.
     pub(super) fn catch_up_heard(&mut self, now: SimTime, threads: usize) -> Result<(), ArrayFailure> {
         let result = self.run_to(now, threads);

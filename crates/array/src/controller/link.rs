@@ -18,58 +18,32 @@
 //! Source: the bus between controller and devices in DiskSim's configurations. Leaves out: arbitration, and commands, which take
 //! no time.
 
-use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{Slab, SubCompletion, SubRequest};
+use harmonia_ssd::SubCompletion;
 use harmonia_types::{Bytes, Operation, SimDuration, SimTime};
 
-use super::messages::Message;
-use super::payload::Payload;
-use super::states::Progress;
-use super::{Array, ArrayFailure};
+use super::layers::{Command, Layer, Pass, Up};
+use super::tokens::Node;
 use crate::config::ArrayConfig;
 
-/// Who is on the link, and until when.
+/// Until when the link is busy, and with what.
 #[derive(Debug, Clone)]
 pub(super) struct SharedLink {
     bandwidth: Bytes,
     page_size: Bytes,
     /// When it is free.
     free: SimTime,
-    waiting: Slab<Crossing>,
     /// Operations that are not at their members yet.
     outbound: u32,
     /// By place of an operation under way: what it has spent here.
     spent: Vec<SimDuration>,
 }
 
-/// An operation that is on the link or waits for it.
-#[derive(Debug, Clone, Copy)]
-enum Crossing {
-    /// One that will be at its member.
-    ToMember(SubRequest),
-    /// A read that its member is done with, of so many pages.
-    FromMember(SubCompletion, u64),
-}
-
 impl SharedLink {
     /// A free link; `None` if members have only their own.
     pub fn new(config: &ArrayConfig) -> Option<Box<SharedLink>> {
-        let bandwidth = config.link_bandwidth?;
         let (page_size, free) = (config.page_size(), SimTime::ZERO);
-        let (waiting, spent) = (Slab::default(), Vec::new());
-        Some(Box::new(SharedLink { bandwidth, page_size, free, waiting, outbound: 0, spent }))
-    }
-
-    /// Nobody is on it any more.
-    pub fn forget_all(&mut self) {
-        self.free = SimTime::ZERO;
-        self.waiting.release_all();
-        self.outbound = 0;
-    }
-
-    /// What an operation under way has spent here on its way to its member.
-    pub fn spent(&self, place: u32) -> SimDuration {
-        self.spent.get(place as usize).copied().unwrap_or_default()
+        let link = |bandwidth| SharedLink { bandwidth, page_size, free, outbound: 0, spent: Vec::new() };
+        config.link_bandwidth.map(|bandwidth| Box::new(link(bandwidth)))
     }
 
     fn spends(&mut self, place: u32, time: SimDuration) {
@@ -104,78 +78,126 @@ impl SharedLink {
     }
 }
 
-impl<P: Probe, C: Payload> Array<P, C> {
-    /// An operation is given to its member, anything but a read when it is over the link.
-    #[cold]
-    pub(super) fn send_over(
-        &mut self,
-        slot: usize,
-        sub: SubRequest,
-        now: SimTime,
-    ) -> Result<(), ArrayFailure> {
-        if let Some(link) = self.link.as_deref_mut()
-            && let Some(place) = self.nodes.place(sub.token)
-        {
-            let over = match sub.operation {
-                Operation::Read => now,
-                Operation::Write => link.cross(link.pages(sub.offset, sub.length), now),
-                Operation::Trim | Operation::Flush => link.cross(0, now),
-            };
-            link.spends(place, over - now);
-            // Nothing but a read goes before what is due at this moment.
-            if over > now || (link.outbound > 0 && sub.operation != Operation::Read) {
-                link.outbound += 1;
-                let crossing = link.waiting.insert(Crossing::ToMember(sub));
-                self.agenda.push(over, Message::Crosses(crossing));
-                return Ok(());
-            }
-        }
-        self.submit_to_device(slot, sub, now)
+impl Layer for SharedLink {
+    /// Anything but a read goes on when it is over the link.
+    fn down(&mut self, command: &Command, now: SimTime) -> Pass {
+        let sub = &command.sub;
+        let over = match sub.operation {
+            Operation::Read => now,
+            Operation::Write => self.cross(self.pages(sub.offset, sub.length), now),
+            Operation::Trim | Operation::Flush => self.cross(0, now),
+        };
+        self.spends(command.place, over - now);
+        // Nothing but a read goes before what is due at this moment.
+        let waits = over > now || (self.outbound > 0 && sub.operation != Operation::Read);
+        self.outbound += u32::from(waits);
+        if waits { Pass::Until(over) } else { Pass::Goes }
     }
 
-    /// A member is done with an operation, with a read when its data is over the link.
-    #[cold]
-    pub(super) fn comes_back(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
-        let (Some(place), Some(link)) = (self.nodes.place(done.token), self.link.as_deref_mut()) else {
-            return self.node_done(done);
-        };
-        let mut done = *done;
-        done.blame.link += link.spent(place).0;
-        let node = self.nodes.get(place);
-        let operation = &node.operation;
-        let pages = link.pages(operation.offset, operation.length).saturating_sub(u64::from(node.refused));
-        if operation.operation == Operation::Read && !link.is_instant(pages, done.finish) {
-            let crossing = link.waiting.insert(Crossing::FromMember(done, pages));
-            self.agenda.push(done.finish.max(self.latest), Message::Crosses(crossing));
-            return Ok(());
-        }
-        self.node_done(&done)
+    fn let_go(&mut self) {
+        self.outbound -= 1;
     }
 
-    /// An operation is over the link to its member, or a read comes to it.
-    #[cold]
-    pub(super) fn crosses(&mut self, crossing: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(link) = self.link.as_deref_mut() else { return Ok(()) };
-        let what = link.waiting[crossing];
-        link.waiting.release(crossing);
-        let token = match &what {
-            Crossing::ToMember(sub) => {
-                link.outbound -= 1;
-                sub.token
-            }
-            Crossing::FromMember(done, _) => done.token,
-        };
-        // Its member may have failed meanwhile, and so may one whose place another device has taken since it was given.
-        let node = self.nodes.place(token).map(|place| self.nodes.get(place));
-        let Some(node) = node.filter(|node| node.progress != Progress::Begun) else { return Ok(()) };
-        match what {
-            Crossing::ToMember(sub) => self.submit_to_device(usize::from(node.slot), sub, now),
-            Crossing::FromMember(mut done, pages) => {
-                let over = link.cross(pages, now);
+    fn spent(&self, _: usize, place: u32) -> SimDuration {
+        self.spent.get(place as usize).copied().unwrap_or_default()
+    }
+
+    /// A read comes to the link when its member is done with it, and goes on at once: it says when its data is over.
+    fn up(&mut self, of: &Node, done: &mut SubCompletion, due: Option<SimTime>) -> Up {
+        let operation = &of.operation;
+        if operation.operation != Operation::Read {
+            return Up::Goes;
+        }
+        let pages = self.pages(operation.offset, operation.length).saturating_sub(u64::from(of.refused));
+        match due {
+            None if self.is_instant(pages, done.finish) => {}
+            None => return Up::Until(done.finish),
+            Some(now) => {
+                let over = self.cross(pages, now);
                 done.blame.link += (over - done.finish).0;
                 done.finish = over;
-                self.node_done(&done)
             }
         }
+        Up::Goes
+    }
+
+    fn lose_power(&mut self) {
+        (self.free, self.outbound) = (SimTime::ZERO, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tokens::Parent;
+    use super::super::transactions::in_step;
+    use super::*;
+    use crate::layout::Level;
+    use crate::planner::PlannedOperation;
+    use harmonia_ssd::SubRequest;
+    use harmonia_types::{Blame, DeviceId};
+
+    const PAGE: Bytes = 4096;
+
+    /// 10 ns a page.
+    fn link() -> SharedLink {
+        SharedLink {
+            bandwidth: PAGE * 100_000_000,
+            page_size: PAGE,
+            free: SimTime::ZERO,
+            outbound: 0,
+            spent: Vec::new(),
+        }
+    }
+
+    fn down(link: &mut SharedLink, operation: Operation, place: u32, now: u64) -> Pass {
+        let sub = SubRequest::new(1, operation, 0, PAGE);
+        link.down(&Command { slot: 0, sub, place, stream: None }, SimTime(now))
+    }
+
+    #[test]
+    fn there_is_one_where_a_bandwidth_is_given() {
+        let mut config = ArrayConfig::of(Level::Raid0, PAGE, Vec::new());
+        assert!(SharedLink::new(&config).is_none());
+        config.link_bandwidth = Some(1);
+        assert!(SharedLink::new(&config).is_some());
+    }
+
+    #[test]
+    fn writes_cross_one_after_the_other_and_only_reads_overtake_them() {
+        use Operation::{Flush, Read, Write};
+        let mut link = link();
+        assert_eq!(down(&mut link, Write, 0, 5), Pass::Until(SimTime(15)));
+        assert_eq!(down(&mut link, Write, 1, 6), Pass::Until(SimTime(25)));
+        assert_eq!(down(&mut link, Read, 2, 7), Pass::Goes);
+        assert_eq!(down(&mut link, Flush, 3, 7), Pass::Until(SimTime(25)), "it carries nothing, and waits");
+        let spent = [0, 1, 2, 3].map(|place| link.spent(0, place).0);
+        assert_eq!(spent, [10, 19, 0, 18]);
+        assert_eq!(down(&mut link, Flush, 4, 25), Pass::Until(SimTime(25)), "others are due at this moment");
+        (0..4).for_each(|_| link.let_go());
+        assert_eq!(down(&mut link, Flush, 4, 25), Pass::Goes);
+        link.lose_power();
+        assert_eq!(down(&mut link, Write, 0, 0), Pass::Until(SimTime(10)), "it is free again");
+    }
+
+    #[test]
+    fn a_read_crosses_without_the_pages_that_were_refused() {
+        let mut link = link();
+        let mut read = |length, refused, due: Option<u64>| {
+            let planned = PlannedOperation::data(DeviceId(0), Operation::Read, 0, length);
+            let of = Node { refused, ..in_step(Parent::Request(0), 0, planned) };
+            let mut done = SubCompletion {
+                token: 1,
+                finish: SimTime(100),
+                blame: Blame::default(),
+                met_gc: false,
+                is_parity: false,
+            };
+            let up = link.up(&of, &mut done, due.map(SimTime));
+            (up, done.finish.0, done.blame.link)
+        };
+        assert_eq!(read(3 * PAGE, 1, None), (Up::Until(SimTime(100)), 100, 0));
+        assert_eq!(read(3 * PAGE, 1, Some(100)), (Up::Goes, 120, 20), "two pages");
+        assert_eq!(read(PAGE, 0, Some(110)), (Up::Goes, 130, 30), "behind those");
+        assert_eq!(read(PAGE, 1, None), (Up::Until(SimTime(100)), 100, 0), "it waits, and carries nothing");
     }
 }

@@ -1,8 +1,9 @@
 //! Writing the log before the members, and writing again what it says; the table is in `log`.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, LogCounters, Operation, SimTime};
+use harmonia_types::{LogCounters, Operation, SimTime};
 
+use super::Array;
 use super::gate::Gate;
 use super::log::{Entry, Log, UNLOGGED, is_logged};
 use super::messages::Message;
@@ -10,9 +11,8 @@ use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::Node;
 use super::trails::What;
-use super::transactions::{Chain, Running};
-use super::{Array, ArrayFailure};
-use crate::planner::{Plan, PlannedOperation, Refusal, Transaction};
+use super::transactions::Running;
+use crate::planner::{Plan, PlannedOperation, Transaction};
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Forgets to replay the log: contents are then wrong after a power loss, which is what tests want to see.
@@ -146,26 +146,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// A member does not take an operation on the log: a failed one has nothing that depends on it.
-    #[cold]
-    pub(super) fn log_is_refused(
-        &mut self,
-        node: &Node,
-        refusal: Refusal,
-        at: SimTime,
-        blame: &Blame,
-    ) -> Result<(), ArrayFailure> {
-        if refusal == Refusal::Reserved {
-            self.hold_back(node, at, blame);
-            return Ok(());
-        }
-        self.operation_is_done(node, false, at, blame)
-    }
-
-    /// After a power loss: begins to write again what the log says was being written. Whether there is anything to wait for;
+    /// After a power loss: what the log says was being written, and is about to be written again, by the number of its entry.
     /// [`Array::replay_is_over`] then says when.
-    pub(super) fn replay(&mut self, now: SimTime) -> Result<bool, ArrayFailure> {
-        let Some(log) = self.log.as_deref_mut() else { return Ok(false) };
+    pub(super) fn replays(&mut self, now: SimTime) -> Vec<(u64, Transaction)> {
+        let Some(log) = self.log.as_deref_mut() else { return Vec::new() };
         log.lose_power();
         let replays = log.replays;
         let torn = |entry: &Entry| entry.is_durable && replays;
@@ -180,13 +164,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         {
             background.copy_again_from(from);
         }
-        for &(number, spec) in &entries {
-            let spec = Transaction { operation: Operation::Write, ..spec };
-            let mut replay = Running::new(Purpose::Replay, spec, Chain::from(now));
-            replay.log = number;
-            self.begin_after(replay, now)?;
-        }
-        Ok(!entries.is_empty())
+        entries
     }
 
     /// A transaction has written again what the log says. Whether it was the last one.

@@ -7,13 +7,12 @@
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{BitmapCounters, Bytes, Operation, SimTime};
 
+use super::Array;
 use super::gate::Gate;
 use super::messages::Message;
 use super::payload::Payload;
-use super::states::Purpose;
 use super::trails::What;
 use super::transactions::Chain;
-use super::{Array, ArrayFailure};
 use crate::planner::{Plan, Transaction};
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -42,17 +41,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         false
     }
 
-    /// Begins to write the blocks of the bitmap that have to be.
-    pub(super) fn mark(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
-        let Some(waiters) = bitmap.begin(now) else { return Ok(()) };
+    /// Whether blocks of the bitmap have to be written: they are about to be.
+    pub(super) fn mark(&mut self, now: SimTime) -> bool {
+        let Some(bitmap) = self.bitmap.as_deref_mut() else { return false };
+        let Some(waiters) = bitmap.begin(now) else { return false };
         for &waiter in waiters {
             let before = &mut self.transactions[waiter].before;
             before.trails_off(&mut self.trails, now, What::Bitmap);
             before.blame.log_wait += (now - before.finish).0;
             before.finish = now;
         }
-        self.begin_own(Purpose::Marks, Transaction::unlocked(Operation::Write, 0, 0), now)
+        true
     }
 
     /// Plans to write them.
@@ -70,9 +69,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// The blocks are written, and `chain` says where the time went: whoever waited for them goes on.
-    pub(super) fn marks_are_set(&mut self, chain: &Chain, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
+    /// The blocks are written, and `chain` says where the time went: whoever waited for them, and is let go.
+    pub(super) fn marks_are_set(&mut self, chain: &Chain, now: SimTime) -> Vec<u32> {
+        let Some(bitmap) = self.bitmap.as_deref_mut() else { return Vec::new() };
         let (waiters, since, is_affected) = (bitmap.are_written(), bitmap.since, bitmap.has_met_gc);
         if bitmap.falls_due() {
             self.agenda.push(now, Message::Mark);
@@ -98,10 +97,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if let Some(request) = running.purpose.request() {
                 self.requests[request].met_gc |= is_affected;
             }
-            self.admit(waiter, now)?;
         }
-        self.arrange_pass(now);
-        Ok(())
+        waiters
     }
 
     /// A transaction that was let go is over.
@@ -122,17 +119,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// Clears what nobody has written for a while.
-    pub(super) fn pass(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+    /// Clears what nobody has written for a while. Whether blocks are about to be written for that; then the next pass is arranged.
+    pub(super) fn pass(&mut self, now: SimTime) -> bool {
         let is_whole = self.members.health.is_whole();
-        let Some(bitmap) = self.bitmap.as_deref_mut() else { return Ok(()) };
+        let Some(bitmap) = self.bitmap.as_deref_mut() else { return false };
         bitmap.has_pass = false;
         if is_whole {
             bitmap.pass();
-            self.mark(now)?;
         }
-        self.arrange_pass(now);
-        Ok(())
+        is_whole && self.mark(now)
     }
 
     /// The array starts again after a loss of power; if it was being written, what the bits say is to be gone through.

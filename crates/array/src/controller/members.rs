@@ -12,8 +12,10 @@ use harmonia_ssd::Device;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{DeviceId, SimTime};
 
+use super::Array;
 use super::looking::{Looking, Sight};
 use super::nvram::Nvram;
+use super::payload::Payload;
 use crate::delivered::Delivered;
 use crate::health::Health;
 use crate::planner::View;
@@ -56,5 +58,18 @@ impl<P: Probe> Members<P> {
     #[inline]
     pub fn view<'a>(&'a self, look: &'a Looking<'a, P>) -> View<'a> {
         View { members: &self.delivered, health: &self.health, outstanding: &self.outstanding, look }
+    }
+}
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
+    pub fn every_device(&self) -> Vec<&Device<P>> {
+        let Some(failures) = self.failures.as_deref() else { return self.members.devices.iter().collect() };
+        let slots = self.members.numbers.iter().copied().zip(&self.members.devices);
+        let others =
+            failures.spares.iter().chain(&failures.retired).map(|(number, device)| (*number, device));
+        let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();
+        all.sort_unstable_by_key(|(number, _)| *number);
+        all.into_iter().map(|(_, device)| device).collect()
     }
 }

@@ -6,6 +6,7 @@ use harmonia_types::{Blame, DeviceId, Operation, SimDuration, SimTime};
 
 use super::looking::Sight;
 use super::payload::Payload;
+use super::states::Purpose;
 use super::{Access, Array, ArrayFailure};
 use crate::coordination::{Action, DeliveredView, Event};
 use crate::planner::Refusal;
@@ -68,8 +69,8 @@ pub(super) enum Message {
     Mark,
     /// Operations may have left their members, so that others have room.
     Room,
-    /// An operation is over the link that members share, or a read comes to it: which of those on their way.
-    Crosses(u32),
+    /// A layer has held a command or an answer until now: which of those that wait.
+    Passes(u32),
     /// The bits of the bitmap are looked through: those that no write needs any more are cleared.
     Pass,
 }
@@ -161,7 +162,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 }
             }
             Message::Directive(device, directive) => {
-                self.forget_quiet(device);
+                if let Some(ahead) = self.ahead.as_deref_mut() {
+                    ahead.forget_quiet(device);
+                }
                 self.members.devices[device.index()].direct(now, directive);
                 self.collect_from(device.index())?;
             }
@@ -235,7 +238,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Message::Open(device) => {
                 self.readmit(device, now)?;
-                self.sweep(now)?;
+                if let Some(left) = self.sweep(now) {
+                    self.begin_own(Purpose::Unawaited, left, now)?;
+                }
                 self.may_tidy(now);
             }
             Message::Destage(device) => self.destage(device, now)?,
@@ -247,11 +252,24 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Message::Left(slot) => self.has_left(usize::from(slot), now)?,
             Message::Scrub => self.begin_scrub(now)?,
             Message::Background => self.work_on(now)?,
-            Message::Tidy => self.tidy(now)?,
-            Message::Mark => self.mark(now)?,
+            Message::Tidy => {
+                if let Some(displaced) = self.tidy(now) {
+                    self.begin_own(Purpose::Tidying, displaced, now)?;
+                }
+            }
+            Message::Mark => {
+                if self.mark(now) {
+                    self.write_marks(now)?;
+                }
+            }
             Message::Room => self.fill_room(now)?,
-            Message::Crosses(crossing) => self.crosses(crossing, now)?,
-            Message::Pass => self.pass(now)?,
+            Message::Passes(waiting) => self.passes_on(waiting, now)?,
+            Message::Pass => {
+                if self.pass(now) {
+                    self.write_marks(now)?;
+                }
+                self.arrange_pass(now);
+            }
         }
         Ok(())
     }

@@ -7,23 +7,27 @@
 //!
 //! * `requests`: cut into transactions, and completed;
 //! * `ahead`: members that run ahead of one another, each through the operations of many requests;
-//! * `horizon`: how far, where a coordinator hears of members;
+//! * `horizon`: how far, where a coordinator hears of members; `inboxes` is what they have yet to do;
 //! * `lookahead`: whether they may, option by option;
 //! * `transactions`: locked, planned, step by step, chains of blame;
 //! * `states`: whose work a transaction is, and how far it and its operations are;
 //! * `gate`: what rows, bits, entries and the log are to who comes;
 //! * `locks`: who holds which rows;
 //! * `tokens`: operations under way, as members know them;
+//! * `path`: the way of an operation to its member and back, through `layers`:
+//!   * `standing_in`: members whose places others have taken;
+//!   * `nvram`: the table of writes that are parked;
+//!   * `reserved`: members that take nothing for now, and who waits for them;
+//!   * `depth`: operations that wait until a member, or all of them, are given one more;
+//!   * `hedges`: reads that take too long;
+//!   * `link`: data on its way over a link that all members share;
 //! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
-//! * `depth`: operations that wait until a member, or all of them, are given one more;
-//! * `link`: data on its way over a link that all members share;
 //! * `members`: the devices, and what the controller knows of them;
 //! * `looking`: what can be seen of members that collect;
-//! * `parking`: writes that go to NVRAM, and back; `nvram` is the table;
+//! * `parking`: writes that go to NVRAM, and back;
 //! * `caching`: writes and the stripe cache: waiting for entries, merged, delayed; `crate::stripe_cache` is the table;
 //! * `failure`: failures of members, and spares that take their places;
 //! * `power`: losses of power, and how the array starts again;
-//! * `standing_in`: operations on members whose places others have taken;
 //! * `background`: rebuilding, copying, resyncing and scrubbing;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
 //! * `marking`: bits that say what may be being written, before it is; `bitmap` is the table;
@@ -44,7 +48,10 @@ mod copying;
 mod depth;
 mod failure;
 mod gate;
+mod hedges;
 mod horizon;
+mod inboxes;
+mod layers;
 mod link;
 mod locks;
 mod log;
@@ -56,10 +63,12 @@ mod members;
 mod messages;
 mod nvram;
 mod parking;
+mod path;
 pub mod payload;
 mod power;
 mod refusals;
 mod requests;
+mod reserved;
 mod rounds;
 mod standing_in;
 mod states;
@@ -79,13 +88,12 @@ use harmonia_types::{
     NvramCounters, ReadCounters, RedundancyCounters, SimDuration, SimTime, WallClock,
 };
 
-use crate::config::{ArrayConfig, Interface, Knowledge, Reads};
+use crate::config::{ArrayConfig, Knowledge, Reads};
 use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
 use crate::member::Access;
 use crate::planner::{self, Dodge, LossCounters, Plan, Planner, Transaction};
-use ahead::Ahead;
 use background::Background;
 pub use background::BackgroundCounters;
 use bitmap::Bitmap;
@@ -93,7 +101,8 @@ use caching::Caching;
 use depth::Depth;
 use failure::Failures;
 pub use failure::{Mishap, MishapKind};
-use link::SharedLink;
+use inboxes::Ahead;
+use layers::{Layers, Terms};
 use locks::RowLocks;
 use log::Log;
 use lookahead::Lookahead;
@@ -104,6 +113,7 @@ pub use messages::MessageCounters;
 use nvram::Nvram;
 use payload::{NoPayload, Payload};
 use requests::{RequestState, WaitingFlush};
+use reserved::Reserved;
 use rounds::Rounds;
 use tidying::Tidying;
 use tokens::Nodes;
@@ -159,24 +169,14 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     acknowledged: u64,
     unsettled: BTreeSet<u64>,
     flushes: Vec<WaitingFlush>,
-    /// By member: operations that wait until it may be used again, and since when.
-    held_back: Vec<Vec<(u32, SimTime)>>,
     knowledge: Knowledge,
-    /// Members are told which operations may be refused.
-    reads_fail_fast: bool,
-    writes_fail_fast: bool,
     /// Reads avoid members.
     dodges: bool,
     /// The coordinator has asked members for their status.
     asks: bool,
-    /// After how long a read is begun a second time.
-    hedge: Option<SimDuration>,
-    hedges: u64,
-    hedges_won: u64,
-    /// Only where members are given so many operations at once and no more.
-    depth: Option<Box<Depth>>,
-    /// Only where members share one.
-    link: Option<Box<SharedLink>>,
+    /// On the way of operations to members and back.
+    reserved: Reserved,
+    layers: Layers,
     nvram: Option<Box<Nvram>>,
     cache: Option<Box<Caching>>,
     page_size: Bytes,
@@ -464,10 +464,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let offered = config.knowledge.interface;
         // A policy with a rule of its own for reads goes by no more than it says that it needs.
         let rung = coordinator.reads().map_or(offered, |_| offered.min(coordinator.interface()));
-        let hedge = match reads {
-            Reads::Hedge(delay) => Some(delay),
-            Reads::Wait | Reads::Avoid(_) => None,
-        };
         let no_time = SimDuration::ZERO;
         let is_prompt = config.coordination.message_latency == no_time
             && config.members.iter().all(|member| {
@@ -482,6 +478,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let sight = Sight::of(rung, is_prompt);
         let dodges = matches!(reads, Reads::Avoid(_));
         let rounds = Rounds::of(&*coordinator, sight == Sight::Answers && dodges, &devices);
+        let layers = Layers::new(config, devices.iter().map(Terms::of).collect(), reads);
         let (slot_count, members) = (devices.len(), config.members.len() as u16);
         // A journal follows the members, and has the number behind the spares.
         let number = |slot| if slot < members { slot } else { slot + faults.spares.len() as u16 };
@@ -510,16 +507,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             acknowledged: 0,
             unsettled: BTreeSet::new(),
             flushes: Vec::new(),
-            held_back: vec![Vec::new(); slot_count],
-            reads_fail_fast: rung >= Interface::Busy,
-            writes_fail_fast: offered >= Interface::Busy,
+            reserved: Reserved::new(slot_count, rung, offered),
+            layers,
             dodges,
             asks: false,
-            hedge,
-            hedges: 0,
-            hedges_won: 0,
-            depth: Depth::new(config, slot_count),
-            link: SharedLink::new(config),
             nvram: (config.knowledge.nvram > 0)
                 .then(|| Box::new(Nvram::new(config.knowledge.nvram, config.page_size(), slot_count))),
             cache: Caching::of(config.stripe_cache, &layout),
@@ -639,11 +630,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.wakes.set_ranked(device, wakeup);
         }
         let own = &mut self.members.devices[device];
-        if self.ahead.is_some() {
-            let mut done = std::mem::take(own.completions());
-            self.complete_ahead(device, &done);
-            done.clear();
-            *self.members.devices[device].completions() = done;
+        if let Some(ahead) = self.ahead.as_deref_mut() {
+            for done in own.completions().drain(..) {
+                ahead.complete(id, &done, |completion| self.completions.push(*completion));
+            }
             return Ok(());
         }
         if !own.refusals().is_empty() {
@@ -691,12 +681,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let Some(done) = self.finished.pop_front() else { return Ok(()) };
             self.completed(&done)?;
         }
-    }
-
-    /// A member is done with an operation: over the link, if members share one.
-    #[inline]
-    fn completed(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
-        if self.link.is_some() { self.comes_back(done) } else { self.node_done(done) }
     }
 
     #[inline]
@@ -753,7 +737,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn access_has_changed(&mut self, device: DeviceId) {
         assert!(self.ahead.is_none(), "a member that runs ahead refuses nothing");
         let access = self.members.health.access(device);
-        if access != Access::Reserved && !self.held_back[device.index()].is_empty() {
+        if access != Access::Reserved && self.reserved.is_awaited(device) {
             self.agenda.push(self.latest, Message::Open(device));
         }
         // From now on operations may be refused.
@@ -781,7 +765,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// What an array with redundancy has counted so far.
     pub fn counters(&self) -> ArrayCounters {
-        let (hedges, hedges_won) = (self.hedges, self.hedges_won);
+        let hedges = self.layers.hedges.as_deref();
+        let (hedges, hedges_won) = hedges.map_or((0, 0), |hedges| (hedges.begun, hedges.won));
         ArrayCounters {
             redundancy: RedundancyCounters { stripe_waits: self.row_waits, ..self.planner.counters() },
             reads: ReadCounters { hedges, hedges_won, ..self.planner.read_counters() },

@@ -16,7 +16,10 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::{Bytes, DeviceId, NvramCounters, SimTime};
+use harmonia_types::{Bytes, DeviceId, NvramCounters, Operation, SimTime};
+
+use super::layers::Down;
+use crate::planner::PlannedOperation;
 
 /// Pages that are written back at the same time to one member.
 const DEPTH: u64 = 32;
@@ -110,9 +113,28 @@ impl Nvram {
     }
 
     /// Whether any page of a range is.
-    pub fn has_any(&self, device: DeviceId, (first, count): Run) -> bool {
+    fn has_any(&self, device: DeviceId, (first, count): Run) -> bool {
         let parked = &self.members[device.index()].pages;
         !parked.is_empty() && parked.range(first..first + count).next().is_some()
+    }
+
+    /// What an operation on a member is told: what is parked of a read is answered from here, and so is a write of a part of a page
+    /// that is parked. What `goes_back` is what is parked.
+    pub fn down(&self, operation: &PlannedOperation, goes_back: bool) -> Down {
+        let PlannedOperation { device, operation, offset, length, .. } = *operation;
+        if goes_back || !self.has_any(device, self.run(offset, length)) {
+            return Down::Goes;
+        }
+        let (head, is_here) = match operation {
+            Operation::Read => self.head_of_read(device, offset, length),
+            Operation::Write => self.head_of_write(device, offset, length),
+            Operation::Trim | Operation::Flush => return Down::Goes,
+        };
+        match is_here {
+            _ if head < length => Down::Cut(head),
+            true => Down::Answered,
+            false => Down::Goes,
+        }
     }
 
     /// The bytes that a read of a range begins with which lie all here, or all not; and whether they do.
@@ -121,7 +143,7 @@ impl Nvram {
     }
 
     /// The same for a write. Parts of pages are added to what is parked: the rest of such a page lies here and nowhere else.
-    pub fn head_of_write(&self, device: DeviceId, offset: Bytes, length: Bytes) -> (Bytes, bool) {
+    fn head_of_write(&self, device: DeviceId, offset: Bytes, length: Bytes) -> (Bytes, bool) {
         self.head(offset, length, |page, is_part| is_part && self.has(device, page))
     }
 
@@ -376,5 +398,47 @@ mod tests {
         nvram.write_begins(A, (2, 1));
         assert_eq!(nvram.head_of_write(A, 3 * 4096 - 512, 512), (512, true));
         assert!(nvram.has_any(A, (0, 3)) && !nvram.has_any(A, (0, 2)) && !nvram.has_any(DeviceId(1), (0, 9)));
+    }
+
+    /// A range is cut until a beginning has one answer, whatever lies in it.
+    #[test]
+    fn an_operation_is_answered_here_as_far_as_it_is_parked_and_what_goes_back_is_not() {
+        let mut nvram = nvram(8);
+        park(&mut nvram, 2, 2);
+        let answers = |operation, mut offset: Bytes, length: Bytes, goes_back| {
+            let (end, mut answers) = (offset + length, Vec::new());
+            while offset < end {
+                let ask = |length| {
+                    let planned = PlannedOperation::data(A, operation, offset, length);
+                    nvram.down(&planned, goes_back)
+                };
+                let (head, down) = match ask(end - offset) {
+                    Down::Cut(head) => (head, ask(head)),
+                    down => (end - offset, down),
+                };
+                answers.push((head, down));
+                offset += head;
+            }
+            answers
+        };
+        use Down::{Answered, Goes};
+        let page = 4096;
+        assert_eq!(answers(Operation::Read, 0, page, false), [(page, Goes)]);
+        assert_eq!(
+            answers(Operation::Read, page, 4 * page, false),
+            [(page, Goes), (2 * page, Answered), (page, Goes)]
+        );
+        assert_eq!(
+            answers(Operation::Write, 2 * page, 2 * page, false),
+            [(2 * page, Goes)],
+            "it is replaced"
+        );
+        assert_eq!(
+            answers(Operation::Write, 3 * page - 512, 2 * page + 512, false),
+            [(512, Answered), (2 * page, Goes)],
+            "the rest of page 2 lies nowhere else"
+        );
+        assert_eq!(answers(Operation::Trim, 2 * page, page, false), [(page, Goes)]);
+        assert_eq!(answers(Operation::Write, 2 * page, page, true), [(page, Goes)]);
     }
 }

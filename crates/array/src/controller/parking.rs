@@ -1,7 +1,6 @@
 //! Writes that go to NVRAM instead of a member that collects, and back when it is free: the table is in `nvram`.
 //!
-//! A parked write is done for the host at once. Whatever is read of a parked page comes from NVRAM; the rest of the operation
-//! goes to the member. What is parked goes back as soon as the member would take it: it is tried when its collection is said
+//! A parked write is done for the host at once. What is parked goes back as soon as the member would take it: it is tried when its collection is said
 //! to end, when the time is over that it named, and when a reservation ends.
 
 use harmonia_ssd::probe::Probe;
@@ -19,51 +18,8 @@ use crate::planner::{PlannedOperation, Refusal, Transaction};
 const PAUSE: SimDuration = SimDuration::from_us(50);
 
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// Hands an operation to its member, or to those who stand in for it.
-    pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        match self.members.health.stand_ins() {
-            None => self.submit_here(node, now),
-            Some(_) => self.submit_in_places(node, now),
-        }
-    }
-
-    /// Hands an operation to its member; what NVRAM has of it is answered from there.
-    pub(super) fn submit_here(&mut self, mut node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        while let Some((bytes, is_parked)) = self.head_in_nvram(node) {
-            let is_all = bytes == self.nodes.get(node).operation.length;
-            let rest = (!is_all).then(|| self.cut(node, bytes));
-            if is_parked {
-                self.answer_from_nvram(node, now);
-            } else {
-                self.submit_to_member(node, now)?;
-            }
-            match rest {
-                Some(rest) => node = rest,
-                None => return Ok(()),
-            }
-        }
-        self.submit_to_member(node, now)
-    }
-
-    /// The bytes that an operation begins with which NVRAM has, or has not, if it has any of its pages.
-    #[inline]
-    fn head_in_nvram(&self, node: u32) -> Option<(u64, bool)> {
-        let nvram = self.nvram.as_deref()?;
-        let node = self.nodes.get(node);
-        let operation = &node.operation;
-        let PlannedOperation { device, offset, length, .. } = *operation;
-        if self.is_destage(node) || !nvram.has_any(device, nvram.run(offset, length)) {
-            return None;
-        }
-        match operation.operation {
-            Operation::Read => Some(nvram.head_of_read(device, offset, length)),
-            Operation::Write => Some(nvram.head_of_write(device, offset, length)),
-            Operation::Trim | Operation::Flush => None,
-        }
-    }
-
     /// NVRAM has all of a read, or takes a part of a page that it has.
-    fn answer_from_nvram(&mut self, node: u32, now: SimTime) {
+    pub(super) fn answer_from_nvram(&mut self, node: u32, now: SimTime) {
         let (token, Node { operation, parent, .. }) = (self.nodes.token(node), *self.nodes.get(node));
         if self.payload.is_active() {
             let planned = self.nodes.get(node).planned();

@@ -36,10 +36,10 @@ use super::payload::Payload;
 use super::requests::RequestState;
 use super::states::Purpose;
 use super::tokens::NONE;
-use super::transactions::Running;
+use super::transactions::{Chain, Running};
 use super::{Access, Array, ArrayFailure};
 use crate::layout::Layout;
-use crate::planner::LossCounters;
+use crate::planner::{LossCounters, Transaction};
 
 /// So long after the last write an array counts as clean: md's `safe_mode_delay`.
 const CLEAN_AFTER: SimDuration = SimDuration::from_us(200_000);
@@ -86,7 +86,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The array starts again: rows that were being written are recovered, then requests are taken up.
     fn restart(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         // What the log says goes before everything else.
-        if self.replay(now)? { Ok(()) } else { self.take_up_again(now) }
+        let replays = self.replays(now);
+        for &(number, spec) in &replays {
+            let spec = Transaction { operation: Operation::Write, ..spec };
+            let mut replay = Running::new(Purpose::Replay, spec, Chain::from(now));
+            replay.log = number;
+            self.begin_after(replay, now)?;
+        }
+        if replays.is_empty() { self.take_up_again(now) } else { Ok(()) }
     }
 
     /// No row is torn any more, or what recovers them runs beside the requests.
@@ -215,7 +222,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.unsettled.clear();
         self.flushes.clear();
         self.agenda.retain(|message| !is_of_an_operation(message));
-        self.held_back.iter_mut().for_each(Vec::clear);
+        self.reserved.lose_power();
+        self.layers.lose_power();
         for slot in 0..self.members.devices.len() {
             self.coupled[slot] = 0;
             let had_any = std::mem::take(&mut self.members.outstanding[slot]) > 0;
@@ -229,12 +237,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.forget_all_rows();
         if let Some(cache) = self.cache.as_deref_mut() {
             cache.lose_power();
-        }
-        if let Some(depth) = self.depth.as_deref_mut() {
-            depth.forget_all();
-        }
-        if let Some(link) = self.link.as_deref_mut() {
-            link.forget_all();
         }
         if let Some(nvram) = self.nvram.as_deref_mut() {
             nvram.forget_writes();
@@ -288,7 +290,7 @@ fn is_of_an_operation(message: &Message) -> bool {
             | Message::Served(_)
             | Message::Hedge(_)
             | Message::Mark
-            | Message::Crosses(_)
+            | Message::Passes(_)
     )
 }
 

@@ -15,7 +15,9 @@
 
 use harmonia_ssd::SubRefusal;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, Bytes, DeviceId, Operation, ParityPages, Phase, SimDuration, SimTime};
+use harmonia_types::{
+    Blame, Bytes, DeviceId, Operation, ParityPages, Phase, RequestBlame, SimDuration, SimTime,
+};
 
 use super::messages::Message;
 use super::payload::Payload;
@@ -56,7 +58,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let couples = node.couples;
             self.nodes.release(place);
             self.is_done_with(device, length, couples, refusal.at);
-            if self.depth.is_some() {
+            if self.layers.depth.is_some() {
                 self.makes_room(&piece, refusal.at);
             }
         } else if !piece.is_outrun() {
@@ -70,7 +72,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         let mut blame = refusal.blame;
-        blame.link += self.link.as_deref().map_or(0, |link| link.spent(place).0);
+        blame.link += self.layers.spent(usize::from(piece.slot), place).0;
         self.refuse(piece, refusal.token, Refusal::Busy(refusal.left), refusal.at, &blame)
     }
 
@@ -145,7 +147,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let before = self.nodes.keep_before(chain);
         let progress = Progress::Begun;
         let held = self.nodes.insert(Node { before, progress, couples: false, refused: 0, ..*node });
-        self.held_back[node.operation.device.index()].push((held, at));
+        self.reserved.hold(node.operation.device, held, at);
         if let Some(request) = self.request_of(node.parent) {
             self.requests[request].met_gc = true;
         }
@@ -173,7 +175,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// What waited for a member goes to it, and what is parked goes back.
     pub(super) fn readmit(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        for (node, since) in std::mem::take(&mut self.held_back[device.index()]) {
+        for (node, since) in self.reserved.let_go(device) {
             let Node { before, operation, index, .. } = *self.nodes.get(node);
             let mut chain = self.nodes.take_before(before);
             chain.trails_off(&mut self.trails, now, What::Reserved(operation.device, operation.phase));
@@ -195,16 +197,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let end = operation.offset + operation.length;
         operation.operation == Operation::Read
             && matches!(self.health().of(operation.device), Condition::Partial(built) if built < end)
-    }
-
-    /// A read of a request was given to its member: when another transaction may begin to find out the same.
-    #[cold]
-    pub(super) fn arrange_hedge(&mut self, token: u64, now: SimTime) {
-        let Some(place) = self.nodes.place(token) else { return };
-        let request = self.request_of(self.nodes.get(place).parent);
-        if let Some(delay) = self.hedge.filter(|_| request.is_some()) {
-            self.agenda.push(now + delay, Message::Hedge(token));
-        }
     }
 
     /// A read should have been answered by now: if it is not, another transaction begins to find out the same.
@@ -229,11 +221,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.trails.is_some() {
             before.trail = self.trail_of_late(&node, collects, now);
         }
-        self.hedges += 1;
+        if let Some(hedges) = self.layers.hedges.as_deref_mut() {
+            hedges.begun += 1;
+        }
         if collects && let Some(request) = self.request_of(node.parent) {
             self.requests[request].met_gc = true;
         }
         self.begin_after(Running::new(Purpose::Race { read: token }, transaction, before), now)
+    }
+
+    /// Whether an operation has nothing behind it but what its step has, and a wait for its place.
+    fn only_waited(&self, node: &Node) -> bool {
+        let (before, step) = (self.nodes.before(node.before), &self.transactions[node.transaction()].before);
+        let of_queues = |blame: &RequestBlame| blame.depth_wait + blame.window_wait;
+        let waited = of_queues(&before.blame).saturating_sub(of_queues(&step.blame));
+        before.finish == step.finish + SimDuration(waited)
     }
 
     /// A transaction has found out what a read was to bring. If that has not been answered, it is now.
@@ -245,7 +247,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         let node = *node;
-        self.hedges_won += 1;
+        if let Some(hedges) = self.layers.hedges.as_deref_mut() {
+            hedges.won += 1;
+        }
         self.settle(&node, &chain.at(node.index))
     }
 

@@ -12,54 +12,54 @@
 //! Writes that go back from NVRAM are cut where stripe units end, because declustered units of one member follow no pattern that
 //! says which of them are parity.
 
-use harmonia_ssd::probe::Probe;
-use harmonia_types::{Operation, SimTime};
+use harmonia_types::Operation;
 
-use super::payload::Payload;
+use super::layers::Down;
 use super::tokens::Node;
-use super::{Array, ArrayFailure};
+use crate::stand_ins::StandIns;
 
-impl<P: Probe, C: Payload> Array<P, C> {
-    /// Hands an operation to the members that have its place, in as many parts as there are.
-    #[cold]
-    pub(super) fn submit_in_places(&mut self, mut node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        loop {
-            let whole = *self.nodes.get(node);
-            let Some(all) =
-                self.members.health.stand_ins().filter(|_| whole.operation.operation != Operation::Flush)
-            else {
-                return self.submit_here(node, now);
-            };
-            let (offset, length) = (whole.operation.offset, whole.operation.length);
-            let (device, mut end) = all.place(whole.role, offset);
-            let goes_back = self.is_destage(&whole);
-            if goes_back {
-                end = end.min(self.end_of_unit(offset));
-            }
-            let rest = (end - offset < length).then(|| self.cut(node, end - offset));
-            self.nodes.get_mut(node).operation.device = device;
-            if goes_back {
-                self.tell_parity(node);
-            }
-            self.submit_here(node, now)?;
-            match rest {
-                Some(rest) => node = rest,
-                None => return Ok(()),
-            }
+/// Which member takes the beginning of an operation, or how long that beginning is; `goes_back` if it was parked in NVRAM.
+pub(super) fn down(all: &StandIns, node: &Node, goes_back: bool) -> Down {
+    let operation = &node.operation;
+    if operation.operation == Operation::Flush {
+        return Down::Goes;
+    }
+    let (device, mut end) = all.place(node.role, operation.offset);
+    if goes_back {
+        end = end.min(all.end_of_unit(operation.offset));
+    }
+    let head = end - operation.offset;
+    if head < operation.length { Down::Cut(head) } else { Down::To(device) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tokens::Parent;
+    use super::super::transactions::in_step;
+    use super::*;
+    use crate::layout::{Groups, Layout, Level};
+    use crate::planner::PlannedOperation;
+    use harmonia_types::DeviceId;
+
+    /// Five members in one group of three, with two spares; a unit is 10 bytes.
+    #[test]
+    fn an_operation_is_cut_by_rows_where_others_stand_in_and_goes_whole_elsewhere() {
+        let level = Level::Draid(Groups { parities: 1, data: 2, spares: 2 });
+        let mut all = StandIns::new(&Layout::new(level, 5, 10, 10, 1000)).expect("spare space");
+        all.take(DeviceId(1));
+        let ask = |all: &StandIns, member, operation, offset, length, goes_back| {
+            let planned = PlannedOperation::data(DeviceId(member), operation, offset, length);
+            down(all, &in_step(Parent::Transaction(0), 0, planned), goes_back)
+        };
+        let (read, write, flush) = (Operation::Read, Operation::Write, Operation::Flush);
+        assert_eq!(ask(&all, 1, read, 23, 20, false), Down::Cut(7));
+        for row in 0..20 {
+            let (device, _) = all.place(DeviceId(1), row * 10);
+            assert_eq!(ask(&all, 1, read, row * 10, 10, false), Down::To(device), "row {row}");
         }
-    }
-
-    fn end_of_unit(&self, offset: u64) -> u64 {
-        let unit = self.layout.stripe_unit();
-        (offset / unit + 1) * unit
-    }
-
-    /// Whether what goes back is parity depends on whose place it is.
-    fn tell_parity(&mut self, node: u32) {
-        let Node { operation, .. } = *self.nodes.get(node);
-        let row = operation.offset / self.layout.stripe_unit();
-        let holder = self.members.health.role(operation.device, row).unwrap_or(operation.device);
-        let parity = self.layout.parity_pages(holder, operation.offset, operation.length);
-        self.nodes.get_mut(node).operation.parity = parity;
+        assert_eq!(ask(&all, 2, read, 23, 20, false), Down::To(DeviceId(2)), "nobody stands in for it");
+        assert_eq!(ask(&all, 2, write, 23, 20, true), Down::Cut(7), "it goes back");
+        assert_eq!(ask(&all, 2, write, 23, 7, true), Down::To(DeviceId(2)));
+        assert_eq!(ask(&all, 1, flush, 0, 0, false), Down::Goes);
     }
 }

@@ -16,8 +16,8 @@ use harmonia_types::{DeviceId, SimTime};
 
 use super::messages::Message;
 use super::payload::Payload;
-use super::states::Purpose;
-use super::{Access, Array, ArrayFailure};
+use super::{Access, Array};
+use crate::planner::Transaction;
 
 /// What has been promised, and what goes on in idle time.
 #[derive(Debug, Clone)]
@@ -66,32 +66,23 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// Brings something home if nobody wants anything.
+    /// What is brought home now, if nobody wants anything: it is about to begin.
     #[cold]
-    pub(super) fn tidy(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn tidy(&mut self, now: SimTime) -> Option<Transaction> {
         let is_free = self.requests.live() == 0 && !self.members.health.refuses();
-        let Some(tidying) = self.tidying.as_deref_mut() else { return Ok(()) };
-        if !is_free || tidying.is_under_way {
-            return Ok(());
-        }
+        let tidying = self.tidying.as_deref_mut().filter(|tidying| is_free && !tidying.is_under_way)?;
         let look = self.members.look(self.nvram.as_deref(), now);
-        let view = self.members.view(&look);
-        let planner = self.planner.tidies();
-        let Some(transaction) = planner.and_then(|planner| planner.tidy(&view)) else { return Ok(()) };
+        let transaction = self.planner.tidies()?.tidy(&self.members.view(&look))?;
         tidying.is_under_way = true;
-        self.begin_own(Purpose::Tidying, transaction, now)
+        Some(transaction)
     }
 
-    /// A member may be used again: what the planner has left to do there is done.
+    /// A member may be used again: what the planner has left to do there.
     #[cold]
-    pub(super) fn sweep(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        if self.tidying.is_none() {
-            return Ok(());
-        }
+    pub(super) fn sweep(&mut self, now: SimTime) -> Option<Transaction> {
+        self.tidying.as_deref()?;
         let look = self.members.look(self.nvram.as_deref(), now);
-        let view = self.members.view(&look);
-        let transaction = self.planner.tidies().and_then(|planner| planner.sweep(&view));
-        transaction.map_or(Ok(()), |transaction| self.begin_own(Purpose::Unawaited, transaction, now))
+        self.planner.tidies()?.sweep(&self.members.view(&look))
     }
 
     /// A transaction of idle time is done.

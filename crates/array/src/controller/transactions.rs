@@ -12,10 +12,7 @@
 //! those are done too.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{
-    Blame, DeviceId, GcWait, HostRequest, Operation, ParityPages, Phase, RequestBlame, SimTime,
-};
+use harmonia_types::{Blame, DeviceId, GcWait, Operation, Phase, RequestBlame, SimTime};
 
 use super::gate::Gate;
 use super::log::UNLOGGED;
@@ -25,7 +22,7 @@ use super::requests::whole;
 use super::states::{Progress, Purpose, State};
 use super::tokens::{NONE, Node, Parent};
 use super::trails::NO_TRAIL;
-use super::{Access, Array, ArrayFailure};
+use super::{Array, ArrayFailure};
 use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Rows, Transaction};
 
 /// The operations up to one that finished, and where their time went.
@@ -103,7 +100,7 @@ impl Running {
 
     /// Whether something follows when its operations under way are done, but for giving back its rows.
     #[inline]
-    fn has_sequel(&self) -> bool {
+    pub fn has_sequel(&self) -> bool {
         self.later != NONE || self.may_be_refused
     }
 }
@@ -187,6 +184,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
         self.begin_after(Running::new(purpose, spec, Chain::from(now)), now)
+    }
+
+    /// Begins to write blocks of the bitmap.
+    pub(super) fn write_marks(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        self.begin_own(Purpose::Marks, Transaction::unlocked(Operation::Write, 0, 0), now)
     }
 
     /// Transactions under way, waiting ones included.
@@ -302,7 +304,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let behind = plan.operations().iter().filter(|operation| operation.behind).count();
         let may_be_refused = self.members.health.refuses()
-            || plan.operations().iter().any(|operation| self.may_be_refused(operation));
+            || plan.operations().iter().any(|operation| self.reserved.may_refuse(operation));
         let running = &mut self.transactions[handle];
         running.operations = index;
         running.pending = first.len() as u32;
@@ -367,143 +369,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         Ok(())
     }
 
-    /// Hands an operation to its member, or has it refused.
-    pub(super) fn submit_to_member(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        self.tell_of_submission(node);
-        if self.failures.is_some()
-            && let Some(spare) = self.only_spare(node)
-        {
-            self.nodes.get_mut(node).is_twin = true;
-            return self.hand_to_spare(node, spare, now);
-        }
-        let Node { operation, is_promised, .. } = *self.nodes.get(node);
-        let device = operation.device.index();
-        let refusal = match self.members.health.access(operation.device) {
-            Access::Open => None,
-            Access::Reserved if is_promised => None,
-            Access::Reserved => Some(Refusal::Reserved),
-            Access::Failed => Some(Refusal::Failed),
-        };
-        if let Some(refusal) = refusal {
-            self.agenda.push(now, Message::Refused(self.nodes.token(node), refusal));
-            return Ok(());
-        }
-        if self.failures.is_some() {
-            self.mirror(node, now)?;
-        }
-        self.hand_over(node, device, now)
-    }
-
-    /// The payload hears of an operation that is handed to its member.
-    pub(super) fn tell_of_submission(&mut self, node: u32) {
-        if !self.payload.is_active() {
-            return;
-        }
-        let (token, whole) = (self.nodes.token(node), *self.nodes.get(node));
-        if self.is_destage(&whole) {
-            self.payload.destages(&whole.operation, token);
-        } else {
-            let planned = whole.planned();
-            self.tell_payload(whole.parent, |payload, owner| payload.submits(owner, &planned, token));
-        }
-    }
-
-    /// Hands an operation to the spare in a slot.
-    #[cold]
-    pub(super) fn hand_to_spare(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        self.hand_over(node, slot, now)
-    }
-
-    /// What a device hears of the request of an operation: the handle, which is that of its stream or volume, and whether a write is
-    /// with FUA. Of what the array does by itself it hears of neither.
-    #[inline]
-    fn marks_of(&self, parent: Parent) -> (u16, bool) {
-        let Some(request) = self.request_of(parent) else { return (0, false) };
-        let HostRequest { volume, fua, .. } = self.requests[request].request;
-        (handle(volume), fua || (self.cache.is_some() && self.merged_has_fua(parent)))
-    }
-
-    /// Hands an operation to the device in a slot.
-    #[inline]
-    fn hand_over(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        let (token, Node { operation, parent, is_twin, .. }) =
-            (self.nodes.token(node), *self.nodes.get(node));
-        let device = operation.device.index();
-        let deadline = if self.deadlines.is_set() { self.deadline_of(parent) } else { None };
-        self.members.outstanding[slot] += operation.length;
-        let given = self.nodes.get_mut(node);
-        given.progress.give();
-        given.slot = slot as u16;
-        if !is_twin {
-            self.write_begins(node);
-        }
-        let (couples, is_upkeep, background) = match parent {
-            Parent::Request(_) => (false, false, false),
-            Parent::Transaction(handle) => {
-                let running = &self.transactions[handle];
-                (running.has_sequel(), running.purpose.is_upkeep(), running.purpose.is_background())
-            }
-        };
-        if couples {
-            self.nodes.get_mut(node).couples = true;
-            self.coupled[slot] += 1;
-        }
-        let (handle, fua) = self.marks_of(parent);
-        let sub = SubRequest {
-            fast_fail: self.may_be_refused(&operation) && self.members.delivered[device].capable,
-            deadline,
-            parity: if is_upkeep && operation.operation == Operation::Write {
-                ParityPages::BACKGROUND
-            } else {
-                operation.parity
-            },
-            background,
-            handle,
-            fua,
-            ..SubRequest::new(token, operation.operation, operation.offset, operation.length)
-        };
-        if self.depth.is_some() { self.line_up(slot, sub, now) } else { self.give(slot, sub, now) }
-    }
-
-    /// Gives an operation to the device in a slot.
-    #[inline]
-    pub(super) fn give(&mut self, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
-        if self.hedge.is_some() && sub.operation == Operation::Read {
-            self.arrange_hedge(sub.token, now);
-        }
-        if self.link.is_some() {
-            self.send_over(slot, sub, now)
-        } else {
-            self.submit_to_device(slot, sub, now)
-        }
-    }
-
-    /// An operation is at the device in a slot.
-    #[inline]
-    pub(super) fn submit_to_device(
-        &mut self,
-        slot: usize,
-        sub: SubRequest,
-        now: SimTime,
-    ) -> Result<(), ArrayFailure> {
-        let result = self.members.devices[slot].submit(now, sub);
-        result.map_err(|failure| {
-            let place = self.nodes.place(sub.token);
-            let device = place.map_or(DeviceId(slot as u16), |place| self.nodes.get(place).operation.device);
-            ArrayFailure { device, failure }
-        })?;
-        self.collect_from(slot)
-    }
-
-    /// Whether a member that is able to refuses an operation at once instead of letting it wait for collection.
-    fn may_be_refused(&self, operation: &PlannedOperation) -> bool {
-        let fails_fast = match operation.operation {
-            Operation::Read => self.reads_fail_fast,
-            Operation::Write | Operation::Trim | Operation::Flush => self.writes_fail_fast,
-        };
-        operation.fast_fail && fails_fast
-    }
-
     /// Lets the payload hear of an operation of a transaction, or of a request whose plan is flat.
     pub(super) fn tell_payload(&mut self, parent: Parent, tell: impl FnOnce(&mut C, Owner<'_>)) {
         match parent {
@@ -539,12 +404,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// When the request of an operation should be done.
-    fn deadline_of(&self, parent: Parent) -> Option<SimTime> {
-        let request = &self.requests[self.request_of(parent)?].request;
-        Some(request.arrival + self.deadlines.of(request.operation)?)
-    }
-
     /// Whether an operation writes back what is parked.
     #[inline]
     pub(super) fn is_destage(&self, node: &Node) -> bool {
@@ -552,54 +411,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Parent::Request(_) => false,
             Parent::Transaction(handle) => self.transactions[handle].purpose == Purpose::Destage,
         }
-    }
-
-    /// A member is done with an operation, or was too busy for it.
-    pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
-        let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
-        if let Some(trails) = &mut self.trails {
-            trails.answered = Some((done.token, false));
-        }
-        let operation = &node.operation;
-        self.is_done_with(usize::from(node.slot), operation.length, node.couples, done.finish);
-        if self.depth.is_some() {
-            self.makes_room(&node, done.finish);
-        }
-        if !node.is_twin {
-            self.tell_answer(operation.device, operation.operation, done.finish, &done.blame);
-        }
-        if node.is_outrun() {
-            return Ok(());
-        }
-        if !node.is_twin {
-            self.write_ends(&node, done.token, done.finish);
-        }
-        if self.failures.is_some() {
-            self.find_unreadable(&node, done);
-        }
-        if self.payload.is_active() {
-            self.tell_payload(node.parent, |payload, owner| {
-                payload.done(owner, &node.planned(), done.token);
-            });
-        }
-        let handle = match node.parent {
-            Parent::Transaction(handle) => handle,
-            Parent::Request(request) => {
-                self.direct_is_done(request, &node, done);
-                return Ok(());
-            }
-        };
-        match self.transactions[handle].purpose {
-            Purpose::Request { request, .. } if !operation.behind => {
-                self.requests[request].met_gc |= done.met_gc;
-                if done.met_gc && self.cache.is_some() {
-                    self.merged_are_affected(handle);
-                }
-            }
-            Purpose::Marks if done.met_gc => self.marks_are_affected(),
-            _ => {}
-        }
-        self.operation_is_done(&node, done.is_parity, done.finish, &done.blame)
     }
 
     /// Takes note of an operation that needs nothing more.
@@ -714,7 +525,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let purpose = self.transactions[handle].purpose;
         if self.is_log(&node.operation) || purpose == Purpose::Marks {
             self.patch = patch;
-            return self.log_is_refused(&node, refusal, at, blame);
+            if refusal == Refusal::Reserved {
+                self.hold_back(&node, at, blame);
+                return Ok(());
+            }
+            // A failed member has nothing that depends on it.
+            return self.operation_is_done(&node, false, at, blame);
         }
         if purpose == Purpose::Destage {
             self.patch = patch;
@@ -929,7 +745,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if purpose == Purpose::Marks {
             let chain = self.transactions[handle].end;
             self.forget(handle, now);
-            return self.marks_are_set(&chain, now);
+            for waiter in self.marks_are_set(&chain, now) {
+                self.admit(waiter, now)?;
+            }
+            self.arrange_pass(now);
+            return Ok(());
         }
         self.forget(handle, now);
         if self.cache.is_some() {

@@ -52,6 +52,18 @@ fn a_controller_reads_no_tag() {
     assert!(!lines_with("planner", &["tag: "]).is_empty(), "tags are found where there are some");
 }
 
+/// A gate or a layer is built and tested alone. What an array does with it stands elsewhere.
+#[test]
+fn gates_and_layers_know_no_array() {
+    let words = ["Array<", "ArrayFailure", "super::Array"];
+    let gates = ["gate", "locks", "bitmap", "log"];
+    let layers = ["layers", "standing_in", "nvram", "reserved", "depth", "hedges", "link"];
+    for part in gates.into_iter().chain(layers) {
+        assert_eq!(lines_with(&format!("controller/{part}.rs"), &words), [""; 0], "{part}");
+    }
+    assert!(!lines_with("controller/path.rs", &words).is_empty(), "an array is found where there is one");
+}
+
 #[test]
 fn every_planner_opens_with_its_rule_and_its_source() {
     let mut planners = sources("planner");

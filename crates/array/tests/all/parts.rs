@@ -6,25 +6,17 @@ use crate::sources::{Crate, Graph, circles};
 /// its own.
 const CIRCLES: &[&[&str]] = &[
     &[
-        "controller/ahead",
         "controller/background",
         "controller/caching",
         "controller/copying",
-        "controller/depth",
         "controller/failure",
-        "controller/horizon",
-        "controller/link",
-        "controller/logging",
-        "controller/marking",
         "controller/messages",
         "controller/mod",
         "controller/parking",
+        "controller/path",
         "controller/power",
         "controller/refusals",
         "controller/requests",
-        "controller/standing_in",
-        "controller/tidying",
-        "controller/trails",
         "controller/transactions",
     ],
     &[

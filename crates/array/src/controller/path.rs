@@ -1,0 +1,403 @@
+//! The way of an operation down to its device, and of its answer back: [`Array::submit_node`] and [`Array::completed`], each to be read
+//! from top to bottom. What the layers on it are is said in `layers`.
+
+use harmonia_ssd::probe::Probe;
+use harmonia_ssd::{SubCompletion, SubRequest};
+use harmonia_types::{DeviceId, HostRequest, Operation, ParityPages, RequestBlame, SimTime};
+
+use super::copying::Route;
+use super::depth::{Depth, Waiting as InLine};
+use super::layers::{Command, Down, Layers, Waiting};
+use super::messages::Message;
+use super::payload::Payload;
+use super::reserved::Reserved;
+use super::standing_in;
+use super::states::{Progress, Purpose};
+use super::tokens::{NONE, Node, Parent};
+use super::trails::What;
+use super::transactions::{Chain, handle};
+use super::{Array, ArrayFailure};
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// The way of an operation of a plan down to where it is a command.
+    pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        // What a layer has cut off comes to that layer when all before it is on its way.
+        let (mut to_place, mut placed) = (Some(node), None);
+        loop {
+            let node = if let Some(part) = placed.take() {
+                part
+            } else if let Some(part) = to_place.take() {
+                // Stand-ins.
+                if self.members.health.stand_ins().is_some() {
+                    to_place = self.place_by_rows(part);
+                }
+                part
+            } else {
+                return Ok(());
+            };
+            // NVRAM.
+            if self.nvram.is_some() {
+                let (down, rest) = self.ask(node, Self::ask_nvram);
+                placed = rest;
+                if down == Down::Answered {
+                    self.answer_from_nvram(node, now);
+                    continue;
+                }
+            }
+            self.tell_of_submission(node);
+            // Copies: what is copied goes to the spare alone.
+            let route = if self.failures.is_some() { self.route_of(node) } else { Route::Own };
+            if let Route::Spare(slot) = route {
+                self.nodes.get_mut(node).is_twin = true;
+                self.hand_over(node, slot, now)?;
+                continue;
+            }
+            // Reserved members.
+            let Node { operation, is_promised, .. } = *self.nodes.get(node);
+            let access = self.members.health.access(operation.device);
+            if let Down::Refused(refusal) = Reserved::down(access, is_promised) {
+                self.agenda.push(now, Message::Refused(self.nodes.token(node), refusal));
+                continue;
+            }
+            // Copies: what is written meanwhile goes to the spare as well.
+            if let Route::Both(slot) = route {
+                let twin = self.twin_of(node);
+                self.hand_over(twin, slot, now)?;
+            }
+            self.hand_over(node, operation.device.index(), now)?;
+        }
+    }
+
+    /// The way of a command from the layer with this number down to the device in a slot: depth, hedges, the link.
+    #[inline]
+    fn give(&mut self, from: usize, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
+        if self.layers.are_none() || self.passes(from, slot, sub, now) {
+            self.submit_to_device(slot, sub, now)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// An operation is at the device in a slot.
+    #[inline]
+    pub(super) fn submit_to_device(
+        &mut self,
+        slot: usize,
+        sub: SubRequest,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let result = self.members.devices[slot].submit(now, sub);
+        result.map_err(|failure| {
+            let place = self.nodes.place(sub.token);
+            let device = place.map_or(DeviceId(slot as u16), |place| self.nodes.get(place).operation.device);
+            ArrayFailure { device, failure }
+        })?;
+        self.collect_from(slot)
+    }
+
+    /// The way of an answer from its device up through the layers that commands pass: the link.
+    #[inline]
+    pub(super) fn completed(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
+        if self.layers.are_none() { self.node_done(done) } else { self.comes_back(*done) }
+    }
+
+    /// The way of an answer from there up to its transaction or request.
+    pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
+        let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
+        if let Some(trails) = &mut self.trails {
+            trails.answered = Some((done.token, false));
+        }
+        let operation = &node.operation;
+        self.is_done_with(usize::from(node.slot), operation.length, node.couples, done.finish);
+        // Depth.
+        if self.layers.depth.is_some() {
+            self.makes_room(&node, done.finish);
+        }
+        if !node.is_twin {
+            self.tell_answer(operation.device, operation.operation, done.finish, &done.blame);
+        }
+        // Hedges: another transaction has answered it before.
+        if node.is_outrun() {
+            return Ok(());
+        }
+        // NVRAM.
+        if !node.is_twin {
+            self.write_ends(&node, done.token, done.finish);
+        }
+        if self.failures.is_some() {
+            self.find_unreadable(&node, done);
+        }
+        if self.payload.is_active() {
+            self.tell_payload(node.parent, |payload, owner| {
+                payload.done(owner, &node.planned(), done.token);
+            });
+        }
+        let handle = match node.parent {
+            Parent::Transaction(handle) => handle,
+            Parent::Request(request) => {
+                self.direct_is_done(request, &node, done);
+                return Ok(());
+            }
+        };
+        match self.transactions[handle].purpose {
+            Purpose::Request { request, .. } if !operation.behind => {
+                self.requests[request].met_gc |= done.met_gc;
+                if done.met_gc && self.cache.is_some() {
+                    self.merged_are_affected(handle);
+                }
+            }
+            Purpose::Marks if done.met_gc => self.marks_are_affected(),
+            _ => {}
+        }
+        self.operation_is_done(&node, done.is_parity, done.finish, &done.blame)
+    }
+
+    /// What a layer says to an operation, or to the beginning of one that it cuts; and the rest of that.
+    #[cold]
+    fn ask(&mut self, node: u32, layer: fn(&Self, &Node) -> Down) -> (Down, Option<u32>) {
+        let down = layer(self, self.nodes.get(node));
+        let Down::Cut(head) = down else { return (down, None) };
+        let rest = self.cut(node, head);
+        (layer(self, self.nodes.get(node)), Some(rest))
+    }
+
+    fn ask_stand_ins(&self, node: &Node) -> Down {
+        let all = self.members.health.stand_ins();
+        all.map_or(Down::Goes, |all| standing_in::down(all, node, self.is_destage(node)))
+    }
+
+    fn ask_nvram(&self, node: &Node) -> Down {
+        let nvram = self.nvram.as_deref();
+        nvram.map_or(Down::Goes, |nvram| nvram.down(&node.operation, self.is_destage(node)))
+    }
+
+    /// An operation, or its beginning, goes to the member that has its place; the rest of it.
+    #[cold]
+    fn place_by_rows(&mut self, node: u32) -> Option<u32> {
+        let (down, rest) = self.ask(node, Self::ask_stand_ins);
+        if let Down::To(device) = down {
+            self.nodes.get_mut(node).operation.device = device;
+            if self.is_destage(self.nodes.get(node)) {
+                self.tell_parity(node);
+            }
+        }
+        rest
+    }
+
+    /// Whether what goes back is parity depends on whose place it is.
+    fn tell_parity(&mut self, node: u32) {
+        let Node { operation, .. } = *self.nodes.get(node);
+        let row = operation.offset / self.layout.stripe_unit();
+        let holder = self.members.health.role(operation.device, row).unwrap_or(operation.device);
+        let parity = self.layout.parity_pages(holder, operation.offset, operation.length);
+        self.nodes.get_mut(node).operation.parity = parity;
+    }
+
+    /// Which devices are given an operation.
+    fn route_of(&self, node: u32) -> Route {
+        let node = self.nodes.get(node);
+        let spare = self.spare_of(node.operation.device);
+        let copies = match node.parent {
+            Parent::Transaction(handle) => spare.is_some() && self.is_copy(handle),
+            Parent::Request(_) => false,
+        };
+        Route::of(spare, node.operation.operation, copies, node.is_direct())
+    }
+
+    /// What a member is about to be given, for the spare that it is copied to as well.
+    #[cold]
+    fn twin_of(&mut self, node: u32) -> u32 {
+        let mut twin = *self.nodes.get(node);
+        self.add_to_step(&mut twin);
+        twin.is_twin = true;
+        twin.operation.fast_fail = false;
+        let twin = self.nodes.insert(twin);
+        self.tell_of_submission(twin);
+        twin
+    }
+
+    /// The payload hears of an operation that is handed to its member.
+    pub(super) fn tell_of_submission(&mut self, node: u32) {
+        if !self.payload.is_active() {
+            return;
+        }
+        let (token, whole) = (self.nodes.token(node), *self.nodes.get(node));
+        if self.is_destage(&whole) {
+            self.payload.destages(&whole.operation, token);
+        } else {
+            let planned = whole.planned();
+            self.tell_payload(whole.parent, |payload, owner| payload.submits(owner, &planned, token));
+        }
+    }
+
+    /// What a device hears of the request of an operation: the handle, which is that of its stream or volume, and whether a write is
+    /// with FUA. Of what the array does by itself it hears of neither.
+    #[inline]
+    fn marks_of(&self, parent: Parent) -> (u16, bool) {
+        let Some(request) = self.request_of(parent) else { return (0, false) };
+        let HostRequest { volume, fua, .. } = self.requests[request].request;
+        (handle(volume), fua || (self.cache.is_some() && self.merged_has_fua(parent)))
+    }
+
+    /// When the request of an operation should be done.
+    fn deadline_of(&self, parent: Parent) -> Option<SimTime> {
+        let request = &self.requests[self.request_of(parent)?].request;
+        Some(request.arrival + self.deadlines.of(request.operation)?)
+    }
+
+    /// Hands an operation over: from now on it is a command to the device in a slot.
+    #[inline]
+    fn hand_over(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
+        let (token, Node { operation, parent, is_twin, .. }) =
+            (self.nodes.token(node), *self.nodes.get(node));
+        let device = operation.device.index();
+        let deadline = if self.deadlines.is_set() { self.deadline_of(parent) } else { None };
+        self.members.outstanding[slot] += operation.length;
+        let given = self.nodes.get_mut(node);
+        given.progress.give();
+        given.slot = slot as u16;
+        if !is_twin {
+            self.write_begins(node);
+        }
+        let (couples, is_upkeep, background) = match parent {
+            Parent::Request(_) => (false, false, false),
+            Parent::Transaction(handle) => {
+                let running = &self.transactions[handle];
+                (running.has_sequel(), running.purpose.is_upkeep(), running.purpose.is_background())
+            }
+        };
+        if couples {
+            self.nodes.get_mut(node).couples = true;
+            self.coupled[slot] += 1;
+        }
+        let (handle, fua) = self.marks_of(parent);
+        let sub = SubRequest {
+            fast_fail: self.reserved.may_refuse(&operation) && self.members.delivered[device].capable,
+            deadline,
+            parity: if is_upkeep && operation.operation == Operation::Write {
+                ParityPages::BACKGROUND
+            } else {
+                operation.parity
+            },
+            background,
+            handle,
+            fua,
+            ..SubRequest::new(token, operation.operation, operation.offset, operation.length)
+        };
+        self.give(Layers::DEPTH, slot, sub, now)
+    }
+
+    /// Whether a command has passed all layers from the one with this number on.
+    #[cold]
+    fn passes(&mut self, from: usize, slot: usize, sub: SubRequest, now: SimTime) -> bool {
+        let Some(place) = self.nodes.place(sub.token) else { return true };
+        let request = self.request_of(self.nodes.get(place).parent);
+        let stream = request.map(|request| self.requests[request].request.volume);
+        self.layers.down(from, &Command { slot, sub, place, stream }, now, &mut self.agenda)
+    }
+
+    /// A device is done with a command.
+    #[cold]
+    fn comes_back(&mut self, mut done: SubCompletion) -> Result<(), ArrayFailure> {
+        if let Some(place) = self.nodes.place(done.token) {
+            let slot = usize::from(self.nodes.get(place).slot);
+            done.blame.link += self.layers.spent(slot, place).0;
+        }
+        self.rises(usize::MAX, done, None)
+    }
+
+    /// An answer goes up from below the layer with this number, which has held it if it is `due`.
+    fn rises(
+        &mut self,
+        below: usize,
+        mut done: SubCompletion,
+        due: Option<SimTime>,
+    ) -> Result<(), ArrayFailure> {
+        if let Some(place) = self.nodes.place(done.token) {
+            let answered = (self.nodes.get(place), &mut done);
+            if !self.layers.up(below, answered, (due, self.latest), &mut self.agenda) {
+                return Ok(());
+            }
+        }
+        self.node_done(&done)
+    }
+
+    /// A command or an answer that a layer held until now goes on.
+    #[cold]
+    pub(super) fn passes_on(&mut self, waiting: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let waiting = self.layers.take(waiting);
+        let token = match waiting {
+            Waiting::Command(_, sub) => sub.token,
+            Waiting::Answer(_, done) => done.token,
+        };
+        // Its member may have failed meanwhile, and so may one whose place another device has taken since it was given.
+        let node = self.nodes.place(token).map(|place| self.nodes.get(place));
+        let Some(node) = node.filter(|node| node.progress != Progress::Begun) else { return Ok(()) };
+        match waiting {
+            Waiting::Command(from, sub) => self.give(from, usize::from(node.slot), sub, now),
+            Waiting::Answer(below, done) => self.rises(below, done, Some(now)),
+        }
+    }
+
+    /// A device has nothing more to do with an operation from `at` on.
+    #[cold]
+    pub(super) fn makes_room(&mut self, node: &Node, at: SimTime) {
+        if let Some(depth) = self.layers.depth.as_deref_mut() {
+            depth.leaves(usize::from(node.slot), at);
+            self.agenda.push(at.max(self.latest), Message::Room);
+        }
+        if node.is_outrun() && node.before != NONE {
+            self.nodes.take_before(node.before);
+        }
+    }
+
+    /// A device is gone; what it had been given has been given up.
+    #[cold]
+    pub(super) fn is_emptied(&mut self, slot: usize, now: SimTime) {
+        let Some(depth) = self.layers.depth.as_deref_mut() else { return };
+        for waiting in depth.forget(slot) {
+            self.has_waited(&waiting, now);
+        }
+        self.agenda.push(now, Message::Room);
+    }
+
+    /// Operations have left their devices: others take their places.
+    #[cold]
+    pub(super) fn fill_room(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        if let Some(depth) = self.layers.depth.as_deref_mut() {
+            depth.make_room(now);
+        }
+        while let Some((slot, waiting)) = self.layers.depth.as_deref_mut().and_then(Depth::next) {
+            self.has_waited(&waiting, now);
+            self.give(Layers::DEPTH + 1, slot, waiting.sub, now)?;
+        }
+        Ok(())
+    }
+
+    /// The wait of an operation becomes part of what it has behind it.
+    fn has_waited(&mut self, waiting: &InLine, now: SimTime) {
+        let &InLine { sub: SubRequest { token, .. }, since, for_window, .. } = waiting;
+        let Some(place) = self.nodes.place(token).filter(|_| since < now) else { return };
+        let node = *self.nodes.get(place);
+        let mut chain = match node.before {
+            NONE if node.is_direct() => match node.parent {
+                Parent::Request(request) if self.trails.is_some() => {
+                    Chain::default().with_trail(self.trail_to(request, since))
+                }
+                _ => Chain::default(),
+            },
+            NONE => self.transactions[node.transaction()].before,
+            before => self.nodes.take_before(before),
+        };
+        let RequestBlame { depth_wait, window_wait, .. } = &mut chain.blame;
+        *(if for_window { window_wait } else { depth_wait }) += (now - since).0;
+        if self.trails.is_some() {
+            let member = self.name_of(node.operation.device);
+            chain.finish = since;
+            let what = if for_window { What::Window(member) } else { What::Depth(member) };
+            chain.trails_off(&mut self.trails, now, what);
+        }
+        chain.finish = now;
+        self.nodes.get_mut(place).before = self.nodes.keep_before(chain);
+    }
+}
