@@ -48,7 +48,7 @@ help:
 	@echo 'make coverage  how often confidence intervals hold the truth, and how often equals get a winner (a quarter of an hour)'
 	@echo 'make torture  $(OPERATIONS) page operations on random arrays, all contents compared (OPERATIONS=... SEED=...)'
 	@echo 'make histories  thousands of random histories of gaftl, all contents compared (about ten minutes)'
-	@echo 'make calibrations  ten simulated drives, calibrated from files alone (three minutes)'
+	@echo 'make calibrations  ten simulated drives, calibrated from files alone (four minutes)'
 	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=... PACKAGE=harmonia-ssd; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
 	@echo 'make site    a site of the documentation with a search, below target/site'

@@ -110,8 +110,7 @@ impl<'a> Fit<'a> {
         self.program()?;
         self.spare()?;
         self.minimum_run()?;
-        self.window();
-        Ok(())
+        self.window()
     }
 
     fn of(&self, kind: Kind) -> Option<&'a Experiment> {
@@ -381,35 +380,47 @@ impl<'a> Fit<'a> {
     }
 
     /// As many commands as are under way where many more are outstanding.
-    fn window(&mut self) {
+    fn window(&mut self) -> Result<(), RunError> {
         const KEY: &str = "controller.command_window";
         let Some(experiment) = self.of(Kind::Crowd) else {
-            return self.lacks(
-                KEY,
-                Kind::Crowd,
-                "needs one read at a time beside more reads than the drive takes",
-            );
+            self.lacks(KEY, Kind::Crowd, "needs one read at a time beside more reads than the drive takes");
+            return Ok(());
         };
-        let Some(commands) = Shown::of(experiment).under_way else {
-            return self.unknown(KEY, "the reads have no mean");
+        let commands = match self.under_way(experiment) {
+            Ok(commands) => commands,
+            Err(why) => {
+                self.unknown(KEY, &why);
+                return Ok(());
+            }
         };
-        let outstanding = experiment.outstanding();
-        if commands > CROWDED * outstanding as f64 {
-            let why = format!(
-                "it takes nearly all {outstanding} reads of {}, or takes those first that came first",
-                experiment.name
-            );
-            return self.unknown(KEY, &why);
-        }
-        let waiting = commands / experiment.completed() * 1e6;
-        if waiting < BUSY * (self.drive.read_us[1] + self.drive.latency_us + self.drive.read_rest_us()) {
-            let why = format!("reads of {} hardly wait, so the host may hold them back", experiment.name);
-            return self.unknown(KEY, &why);
-        }
-        self.drive.window = libm::round(commands).max(1.0) as u32;
-        let noise = RATES + LATENCIES;
-        let range = [1.0 - noise, 1.0 + noise].map(|off| format!("{:.0}", commands * off));
+        (self.say)("how many commands does it take at once?");
+        let whole = |commands: f64| libm::round(commands).max(1.0) as u32;
+        self.drive.window = whole(commands);
+        // A read waits for its turn before it is taken, and then it seems that a few more are under way.
+        let simulated = self.simulate(experiment)?.and_then(|shown| shown.under_way);
+        let outside = simulated.map_or(0.0, |simulated| simulated - f64::from(self.drive.window));
+        self.drive.window = whole(commands - outside);
+        let noise = (RATES + LATENCIES) * commands;
+        let range = [-noise, noise].map(|off| whole(commands - outside + off).to_string());
         self.note(KEY, Some(range), Known::Identified(experiment.name.clone()));
+        Ok(())
+    }
+
+    /// Commands that a drive has taken in a crowd, or why they are not all that it takes.
+    fn under_way(&self, crowd: &Experiment) -> Result<f64, String> {
+        let commands = Shown::of(crowd).under_way.ok_or("the reads have no mean")?;
+        let outstanding = crowd.outstanding();
+        if commands > CROWDED * outstanding as f64 {
+            return Err(format!(
+                "it takes nearly all {outstanding} reads of {}, or takes those first that came first",
+                crowd.name
+            ));
+        }
+        let waits = commands / crowd.completed() * 1e6;
+        if waits < BUSY * (self.drive.read_us[1] + self.drive.latency_us + self.drive.read_rest_us()) {
+            return Err(format!("reads of {} hardly wait, so the host may hold them back", crowd.name));
+        }
+        Ok(commands)
     }
 
     fn simulate(&self, load: &Experiment) -> Result<Option<Shown>, RunError> {
@@ -560,34 +571,28 @@ mod tests {
 
     /// 34,000 reads a second, 1,025 of them outstanding, of which the one that is alone takes 6 ms: 204 are under way.
     #[test]
-    fn the_window_is_what_is_under_way_in_a_crowd() {
-        let found = |mean: Option<f64>| {
-            let reads = |depth, jobs, rate, mean| Stream {
-                reads: 1.0,
-                depth,
-                jobs,
-                read: Some(Side { rate, mean, ..Side::default() }),
-                ..writes("", true, 4096, 1).streams.swap_remove(0)
-            };
-            let streams = vec![reads(1, 1, 150.0, mean), reads(256, 4, 33_850.0, Some(30_000.0))];
-            let crowd = Experiment { name: "crowd".to_owned(), streams };
-            let measured = Measured { experiments: vec![crowd], ..Measured::default() };
-            let options = RunOptions::default();
-            let mut fit = Fit::new(&measured, None, &options, &|_| {});
-            fit.window();
-            (fit.drive.window, fit.found.swap_remove(0))
+    fn a_crowd_tells_how_many_commands_are_under_way() {
+        let reads = |depth, jobs, rate, mean| Stream {
+            reads: 1.0,
+            depth,
+            jobs,
+            read: Some(Side { rate, mean, ..Side::default() }),
+            ..writes("", true, 4096, 1).streams.swap_remove(0)
         };
-        let (window, by) = found(Some(6_000.0));
-        assert_eq!((window, by.known), (204, Known::Identified("crowd".to_owned())));
-        assert_eq!(by.range, Some(["194", "214"].map(str::to_owned)));
+        let (measured, options) = (Measured::default(), RunOptions::default());
+        let fit = Fit::new(&measured, None, &options, &|_| {});
+        let told = |mean: Option<f64>| {
+            let streams = vec![reads(1, 1, 150.0, mean), reads(256, 4, 33_850.0, Some(30_000.0))];
+            fit.under_way(&Experiment { name: "crowd".to_owned(), streams })
+        };
+        assert!((told(Some(6_000.0)).expect("a window") - 204.0).abs() < 1e-9);
         for (mean, why) in [
             (Some(30_000.0), "it takes nearly all 1025 reads of crowd"),
             (Some(100.0), "reads of crowd hardly wait"),
             (None, "have no mean"),
         ] {
-            let (window, by) = found(mean);
-            assert_eq!((window, by.range), (Drive::default().window, None));
-            assert!(matches!(&by.known, Known::NotIdentified(says) if says.contains(why)), "{:?}", by.known);
+            let says = told(mean).expect_err("no window");
+            assert!(says.contains(why), "{says}");
         }
     }
 

@@ -23,8 +23,8 @@ const MEASURED: f64 = 0.2;
 const FILLED: f64 = 0.8;
 /// Reads that are measured, so that a hundred lie beyond p99.
 const READS: f64 = 10_000.0;
-/// Reads that are measured of a stream of one read at a time, whose mean is wanted.
-const ALONE: f64 = 1_000.0;
+/// Reads that are measured of a crowd. One in as many as are under way at once is alone in its queue, and the mean of these is wanted.
+const CROWD: f64 = 400_000.0;
 /// Requests that are measured of a drive that is otherwise idle.
 const IDLE: u64 = 6_000;
 /// A stream without a rate has more requests due in a second than any drive takes.
@@ -130,13 +130,12 @@ fn workload(experiment: &Experiment, bytes: f64) -> String {
     let writes = experiment.written().max(1.0);
     let reads =
         experiment.probe().and_then(|at| experiment.streams[at].read.as_ref()).map_or(0.0, |side| side.rate);
-    let warmup = (bytes * WARMED_UP / writes).min(MOST_S / 2.0);
     let (warmup, measured) = match experiment.kind() {
-        Kind::Crowd => (0.1 * ALONE / reads.max(1.0), ALONE / reads.max(1.0)),
-        _ if reads > 0.0 => (warmup, READS / reads),
-        _ => (warmup, bytes * MEASURED / writes),
+        Kind::Crowd => (0.1 * CROWD / experiment.completed(), CROWD / experiment.completed()),
+        _ if reads > 0.0 => (bytes * WARMED_UP / writes, READS / reads),
+        _ => (bytes * WARMED_UP / writes, bytes * MEASURED / writes),
     };
-    let measured = measured.clamp(0.5, MOST_S / 2.0);
+    let (warmup, measured) = (warmup.min(MOST_S / 2.0), measured.clamp(0.5, MOST_S / 2.0));
     let mut text =
         format!("[workload]\nwarmup = \"{warmup:.3}s\"\nduration = \"{:.3}s\"\n", warmup + measured);
     for (at, stream) in experiment.streams.iter().enumerate() {

@@ -197,14 +197,11 @@ fn files(drive: &Drive, spare: Spare, folder: &Path) -> Vec<PathBuf> {
         if name == "uniform" && spare == Spare::Cliff {
             continue;
         }
-        // The rates of writes say how long it is measured.
+        // Rates say how long it is measured.
         let mut offered = load.clone();
         for stream in &mut offered.streams {
-            let rate = stream.rate.unwrap_or(if stream.depth == 1 {
-                100.0
-            } else {
-                6_000.0 * f64::from(drive.dies)
-            });
+            let as_usual = f64::from(drive.dies) * if stream.writes_only() { 6_000.0 } else { 9_000.0 };
+            let rate = stream.rate.unwrap_or(as_usual);
             let side = Some(harmonia_calibrate::measured::Side { rate, ..Default::default() });
             *(if stream.writes_only() { &mut stream.write } else { &mut stream.read }) = side;
         }
