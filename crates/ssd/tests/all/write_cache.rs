@@ -481,17 +481,6 @@ fn pages_go_from_the_cache_to_a_die_that_does_not_collect() {
     assert!(bench.device.is_quiet());
 }
 
-#[test]
-fn dies_that_idle_take_pages_from_the_cache_in_turn() {
-    let mut config = one_die();
-    (config.geometry.channels, config.ftl.allocation) = (3, Allocation::Dynamic);
-    let mut bench = Bench::empty(&cached(config, 8));
-    (0..4).for_each(|page| _ = bench.write(100_000 * u64::from(page), page, page.into(), 1));
-    bench.advance(1_000_000);
-    let homes = [0, 1, 2, 3].map(|lpn| bench.device.ftl().home(lpn));
-    assert_eq!(homes, [Some(0), Some(1), Some(2), Some(0)]);
-}
-
 /// The blame of a write that the cache of such a device took at once.
 fn taken() -> Blame {
     Blame { service: ACK, ..Blame::default() }
@@ -592,6 +581,20 @@ fn each_part_goes_to_a_die_that_idles() {
     assert_eq!((homes(&bench), written(&bench)), ([Some(0), Some(1), None], (8, 0)));
     bench.advance(100_000);
     assert_eq!((homes(&bench), written(&bench)), ([Some(0), Some(1), Some(0)], (12, 0)));
+}
+
+#[test]
+fn dies_that_idle_take_parts_in_turn() {
+    let mut config = in_parts(32);
+    config.geometry.channels = 3;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    let mut bench = Bench::empty(&config);
+    for part in 0..4 {
+        bench.write(100_000 * u64::from(part), part, 4 * u64::from(part), 4);
+    }
+    bench.advance(1_000_000);
+    let homes = [0, 4, 8, 12].map(|lpn| bench.device.ftl().home(lpn));
+    assert_eq!(homes, [Some(0), Some(1), Some(2), Some(0)]);
 }
 
 #[test]
