@@ -256,7 +256,10 @@ mod tests {
         assert_eq!(aged("workload.preset=hpc-w", &[]), OverwriteSpace::Load);
         assert_eq!(aged("workload.preset=hpc-w", &["precondition.fill=0.5"]), OverwriteSpace::Load);
         assert_eq!(aged("workload.preset=hpc-w", &["precondition.overwrite=0"]), OverwriteSpace::All);
-        assert_eq!(aged("workload.preset=hpc-w", &["precondition.fill=0"]), OverwriteSpace::All);
+        assert_eq!(
+            aged("workload.preset=hpc-w", &["precondition.fill=0", "precondition.overwrite=0"]),
+            OverwriteSpace::All
+        );
     }
 
     /// The file of a drive says what a preset says, with figures of its own.
