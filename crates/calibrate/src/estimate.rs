@@ -395,10 +395,14 @@ impl<'a> Fit<'a> {
         };
         (self.say)("how many commands does it take at once?");
         let whole = |commands: f64| libm::round(commands).max(1.0) as u32;
-        self.drive.window = whole(commands);
+        let usual = std::mem::replace(&mut self.drive.window, whole(commands));
         // A read waits for its turn before it is taken, and then it seems that a few more are under way.
-        let simulated = self.simulate(experiment)?.and_then(|shown| shown.under_way);
-        let outside = simulated.map_or(0.0, |simulated| simulated - f64::from(self.drive.window));
+        let Some(simulated) = self.simulate(experiment)?.and_then(|shown| shown.under_way) else {
+            self.drive.window = usual;
+            self.unknown(KEY, "the load cannot be simulated with such a window");
+            return Ok(());
+        };
+        let outside = simulated - f64::from(self.drive.window);
         self.drive.window = whole(commands - outside);
         let noise = (RATES + LATENCIES) * commands;
         let range = [-noise, noise].map(|off| whole(commands - outside + off).to_string());

@@ -44,7 +44,7 @@ pub struct Shown {
     /// Media bytes over host bytes.
     pub amplification: Option<f64>,
     /// Commands that the drive has taken and not answered, of [`Kind::Crowd`]: what it answers in a second times how long the read that is
-    /// alone in its queue takes (Little's law). Taken in turn, that read waits for hardly anything before.
+    /// alone in its queue takes (Little's law). What that read waits before it is taken counts, too.
     pub under_way: Option<f64>,
 }
 

@@ -16,7 +16,7 @@ use harmonia_array::Array;
 use harmonia_engine::EventQueue;
 use harmonia_metrics::judgement::sustained_rate;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Bytes, Completion, DeviceId, Divisor, HostRequest, SimTime};
+use harmonia_types::{Bytes, Completion, DeviceId, Divisor, HostRequest, SimDuration, SimTime};
 use harmonia_workload::{MOST_PAGES_AT_ONCE, Next, Source};
 
 use crate::{RunError, bad_input, too_long};
@@ -339,11 +339,17 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
     fn next_completion(&mut self, until: SimTime) -> Result<Option<Completion>, RunError> {
         self.catch_up(self.now)?;
         let known = self.completed.next_time().min(until);
-        if self.outstanding.requests == 0 && self.array.next_wakeup() < known && !too_long::is_too_late(known)
+        while self.outstanding.requests == 0
+            && self.array.next_wakeup() < known
+            && !too_long::is_too_late(known)
         {
-            // Nothing is to become known: the array may go on at once, however often it wakes up.
-            self.array.advance_until(SimTime(known.0 - 1)).map_err(out_of_blocks)?;
+            // Nothing is to become known: the array may go on, however often it wakes up, until somebody may want to stop it.
+            let hour = self.array.next_wakeup() + SimDuration::from_ms(3_600_000);
+            self.array.advance_until(hour.min(SimTime(known.0 - 1))).map_err(out_of_blocks)?;
             self.record()?;
+            if self.listener.stops() {
+                return Err(RunError::Cancelled);
+            }
         }
         // What is known is final as soon as nothing can happen before it.
         while self.completed.next_time().min(until) > self.array.next_wakeup() {

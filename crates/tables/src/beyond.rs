@@ -30,13 +30,13 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
             ms(first - figure.value),
             name(label(&runs[0])),
             ms((first - figure.against).max(0.0)),
-            elsewhere(&runs[at], &runs[bound]),
+            elsewhere(&runs[at], &runs[bound], name),
         )
     })
 }
 
 /// What a policy does that the bound does not.
-fn elsewhere(run: &Report, bound: &Report) -> String {
+fn elsewhere(run: &Report, bound: &Report, name: Name) -> String {
     let rows = |run: &Report| {
         let redundancy = run.array.redundancy.as_ref();
         redundancy.map_or((0, 0), |made| (made.rows_read_modify_write, made.rows_reconstruct_write))
@@ -46,9 +46,9 @@ fn elsewhere(run: &Report, bound: &Report) -> String {
         return format!(
             "parity by read-modify-write ({} rows, {} {}): array.small_write = \"read-modify-write\" gives that without {}",
             count(modified),
-            label(bound),
+            name(label(bound)),
             count(before),
-            label(run)
+            name(label(run))
         );
     }
     match run.array.reconstruct.as_ref().map_or(0, |reads| reads.rebuilt_pages) {

@@ -1,12 +1,13 @@
 //! What a load writes and trims, over and over and without its times: how an array is aged that the load has been on for long.
 //!
 //! The places are those of the load: a page that is hot there is hot here. Which of them comes next is drawn from a root of its
-//! own, so that what ages an array is not what runs on it afterwards. A trace is read again from its first row to the last that the
-//! load replays.
+//! own, so that what ages an array is not what runs on it afterwards. A trace comes again from its first row to the last that the
+//! load replays, in pieces of [`TOGETHER`] requests whose order is drawn.
 //!
 //! Leaves out: loads that begin anew with every run, whose places are files or are touched for the first time
 //! ([`WorkloadConfig::cannot_be_rewritten`]); what a slow array changes about the order of requests.
 
+use harmonia_engine::Rng;
 use harmonia_types::{HostRequest, Operation, SimTime};
 
 use crate::replay::{Replay, TraceSource};
@@ -16,8 +17,11 @@ use crate::{
     SyntheticConfig, TraceConfig, WorkloadConfig, replay,
 };
 
-/// What is kept of a trace that is read over and over. Unit: bytes. A longer one is read again each time, but seldom.
-const KEPT: usize = 64 << 20;
+/// Of a trace so many writes and trims are kept and come in a new order each time. Those of a longer one are read again, each time in
+/// pieces of so many. 64 MiB.
+const KEPT: usize = (64 << 20) / size_of::<HostRequest>();
+/// So many that followed one another still do: a file that is written in order stays one.
+const TOGETHER: usize = 64;
 
 /// Writes and trims without end.
 pub struct Rewrites(From);
@@ -28,44 +32,70 @@ enum From {
     Trace(Box<Again>),
 }
 
-/// A trace that is read again and again.
+/// A trace that is read again and again, each time in another order: what is written together once would otherwise become invalid
+/// together each time, and collection would find less to move than under a load that goes on.
 struct Again {
     replay: Replay,
     source: TraceSource,
-    /// What it writes and trims, as far as it was read and while that takes less than `most` bytes.
-    kept: Option<Vec<HostRequest>>,
+    rng: Rng,
     most: usize,
-    /// Where it stands in `kept`, once that is whole.
-    at: Option<usize>,
+    kept: Vec<HostRequest>,
+    /// Pieces of what is kept that are to come, the last one first: where they begin.
+    pieces: Vec<usize>,
+    /// So many of the first of them have come.
+    within: usize,
+    /// What is kept begins with the trace; and is all of it.
+    is_start: bool,
+    is_whole: bool,
 }
 
 impl Again {
-    fn new(replay: &Replay, most: usize) -> Result<Self, SourceError> {
-        let (replay, source) = (Replay::clone(replay), replay.once()?);
-        Ok(Again { replay, source, kept: Some(Vec::new()), most, at: None })
+    fn new(replay: &Replay, draws: u64, most: usize) -> Result<Self, SourceError> {
+        let (replay, source, rng) =
+            (Replay::clone(replay), replay.once()?, Rng::stream(draws, "rewrites/order"));
+        let (kept, pieces) = (Vec::new(), Vec::new());
+        Ok(Again { replay, source, rng, most, kept, pieces, within: 0, is_start: true, is_whole: false })
     }
 
     fn next(&mut self) -> Result<HostRequest, SourceError> {
         loop {
-            if let (Some(at), Some(kept)) = (&mut self.at, &self.kept) {
-                let request = kept[*at];
-                *at = if *at + 1 == kept.len() { 0 } else { *at + 1 };
-                return Ok(request);
-            }
-            match self.source.next(SimTime::ZERO, &[])? {
-                Next::At(request) if rewrites(&request) => {
-                    self.kept = self.kept.take().filter(|kept| size_of_val(&kept[..]) < self.most);
-                    if let Some(kept) = &mut self.kept {
-                        kept.push(request);
-                    }
+            if let Some(&piece) = self.pieces.last() {
+                let request = self.kept.get(piece + self.within).filter(|_| self.within < TOGETHER);
+                if let Some(&request) = request {
+                    self.within += 1;
                     return Ok(request);
                 }
-                Next::At(_) => {}
-                // It has a write, which comes again.
-                _ if self.kept.is_some() => self.at = Some(0),
-                _ => self.source = self.replay.once()?,
+                self.pieces.pop();
+                self.within = 0;
+                continue;
+            }
+            if !self.is_whole {
+                self.read()?;
+            }
+            self.pieces.extend((0..self.kept.len()).step_by(TOGETHER));
+            for last in (1..self.pieces.len()).rev() {
+                self.pieces.swap(last, self.rng.below(last as u64 + 1) as usize);
             }
         }
+    }
+
+    /// Keeps what follows, up to the end of the trace.
+    fn read(&mut self) -> Result<(), SourceError> {
+        self.kept.clear();
+        while self.kept.len() < self.most {
+            match self.source.next(SimTime::ZERO, &[])? {
+                Next::At(request) if rewrites(&request) => self.kept.push(request),
+                Next::At(_) => {}
+                _ => {
+                    self.source = self.replay.once()?;
+                    self.is_whole = self.is_start;
+                    self.is_start = true;
+                    return Ok(());
+                }
+            }
+        }
+        self.is_start = false;
+        Ok(())
     }
 }
 
@@ -144,7 +174,7 @@ impl Load {
             Kind::Streams(config, _) => WorkloadConfig::Streams(config.clone()),
             Kind::Trace(replay) => {
                 let writes = writes(replay.once()?)?;
-                let from = || Ok(From::Trace(Box::new(Again::new(replay, KEPT)?)));
+                let from = || Ok(From::Trace(Box::new(Again::new(replay, draws, KEPT)?)));
                 return writes.then(from).transpose().map(|from| from.map(Rewrites));
             }
         };
@@ -312,11 +342,14 @@ mod tests {
         }
     }
 
-    /// Kept or read again, a trace comes in its own order, without what it reads.
+    /// Kept or read again, all that a trace writes comes equally often, in pieces of its own order, and in another order each time.
     #[test]
-    fn a_trace_comes_again_and_again() {
-        let rows = |(row, operation)| format!("{},h,0,{operation},{},4096,100\n", row * 1000, row * 8192);
-        let text: String = ["Write", "Read", "Write", "Write"].into_iter().enumerate().map(rows).collect();
+    fn a_trace_comes_again_in_another_order() {
+        const WRITES: usize = 20 * TOGETHER + 7;
+        let row = |row: usize| {
+            format!("{},h,0,Write,{},4096,100\n{},h,0,Read,0,4096,100\n", row * 1000, row * 4096, row * 1000)
+        };
+        let text: String = (0..WRITES).map(row).collect();
         let trace = Trace::from_bytes("t.csv", text.into_bytes(), &TraceOptions::of_format("msr")).unwrap();
         let config = TraceConfig {
             paths: vec!["t".into()],
@@ -330,12 +363,22 @@ mod tests {
             limit: None,
             warmup: Limit::Requests(0),
         };
-        let replay = Replay::new(trace, &config, &ARRAY).unwrap();
-        for most in [0, 2 * size_of::<HostRequest>(), KEPT] {
-            let mut again = Again::new(&replay, most).unwrap();
-            let places: Vec<u64> = (0..7).map(|_| again.next().unwrap().offset / 8192).collect();
-            assert_eq!(places, [0, 2, 3, 0, 2, 3, 0], "{most} bytes are kept");
-            assert_eq!(again.at.is_some(), most == KEPT);
+        let array = ArrayGeometryForLoad { logical_bytes: 2000 * PAGE, member_bytes: 1000 * PAGE, ..ARRAY };
+        let replay = Replay::new(trace, &config, &array).unwrap();
+        for most in [TOGETHER, 5 * TOGETHER + 3, WRITES, KEPT] {
+            let mut again = Again::new(&replay, 3, most).unwrap();
+            let times = [0, 1, 2]
+                .map(|_| (0..WRITES).map(|_| again.next().unwrap().offset / PAGE).collect::<Vec<u64>>());
+            for time in &times {
+                let all: BTreeSet<u64> = time.iter().copied().collect();
+                assert_eq!(all.len(), WRITES, "{most} are kept");
+                let breaks = time.windows(2).filter(|pair| pair[1] != pair[0] + 1).count();
+                assert!(
+                    breaks <= WRITES.div_ceil(TOGETHER) + WRITES / most,
+                    "{most} are kept: {breaks} breaks"
+                );
+            }
+            assert_eq!(times[0] == times[1], most == TOGETHER, "{most} are kept");
         }
     }
 

@@ -9,7 +9,7 @@
 
 use harmonia_types::{Operation, SimDuration, SimTime};
 
-use super::layers::{Command, Layer, Pass};
+use super::layers::{Command, Layer, Pass, Terms};
 use crate::config::Reads;
 
 /// After how long a read is begun a second time, and what came of that.
@@ -36,6 +36,10 @@ impl Layer for Hedges {
         let is_awaited = command.stream.is_some() && command.sub.operation == Operation::Read;
         if is_awaited { Pass::Watched(now + self.delay) } else { Pass::Goes }
     }
+
+    fn add_slot(&mut self, _: Terms) {}
+
+    fn exchange(&mut self, _: usize, _: usize) {}
 
     fn lose_power(&mut self) {}
 }

@@ -1,9 +1,10 @@
-//! The layers that an operation passes on its way to its member, and its answer on the way back: one shape for all of them.
+//! The layers that an operation passes on its way to its member, and its answer on the way back: one shape for those that commands
+//! pass, and one answer of those before them.
 //!
 //! ```text
 //! an operation of a plan   comes ─► Goes, To ──► the next layer ─► ... ─► it is a command
 //!                            ├────► Cut: the layer is asked about the first bytes again, then about the rest
-//!                            └────► Answered, Refused: it is over
+//!                            └────► Answered: it is over; Refused: the planner says what becomes of it
 //! a command                comes ─► Goes ──────► the next layer ─► ... ─► its device
 //!                            └────► Held, Until: it goes on later, to the next layer
 //! an answer                comes ─► Goes ──────► the layer above ─► ... ─► its transaction
@@ -14,15 +15,16 @@
 //! |---|---|---|
 //! | [stand-ins](super::standing_in) | `To` the member that stands in, `Cut` by rows | |
 //! | [NVRAM](super::nvram::Nvram) | `Answered` if it has the pages, `Cut` where that changes | a write takes away what it has replaced |
-//! | [reserved members](super::reserved::Reserved) | `Refused` | what the planner lets wait is kept |
 //! | [copies](super::copying::Route) | the spare is given the same, or the spare alone | |
+//! | [reserved and failed members](super::reserved::Reserved) | `Refused` | what the planner lets wait is kept |
 //! | [depth](super::depth::Depth) | `Held` until there is room | makes room |
 //! | [hedges](super::hedges::Hedges) | `Watched` | what another transaction has answered is swallowed |
 //! | [link](super::link::SharedLink) | `Until` the data is over | `Until` a read has come, then later by its time on the link |
 //!
 //! The first four deal with operations of a plan, which may still become several, or none. The others deal with commands, of
 //! which each has its device. [`Layers`] has those in their order, and whoever adds one adds it there. `path` is the way through all
-//! of them. A layer knows nothing of an array, of transactions or of blame but for the time that a command spends in it.
+//! of them. On the way back it asks the link alone ([`Layer::up`]); the other entries of that column stand in `path` itself. What a
+//! device refuses takes no way back: layers are asked only for the time that it spent in them. A layer knows nothing of an array, of transactions or of blame but for the time that a command spends in it.
 
 use harmonia_engine::EventQueue;
 use harmonia_ssd::probe::Probe;
@@ -59,7 +61,7 @@ pub(super) enum Pass {
     Goes,
     /// It goes on, and somebody looks after it at this time.
     Watched(SimTime),
-    /// The layer keeps it, and lets it go some time.
+    /// The layer keeps it. Who lets it go stands in `path`: `fill_room`, for depth alone.
     Held,
     /// It goes on at this time.
     Until(SimTime),
@@ -115,8 +117,8 @@ pub(super) trait Layer {
     /// A command that waited until now goes on, or has been given up meanwhile.
     fn let_go(&mut self) {}
 
-    /// How long the command at a place among those under way was here on its way to the device in a slot; it counts as time on a
-    /// link.
+    /// How long a command was in this layer on its way down, by slot and by its place among those under way. It counts as time on a
+    /// link; a wait for room in depth is charged apart.
     fn spent(&self, _slot: usize, _place: u32) -> SimDuration {
         SimDuration::ZERO
     }
@@ -127,19 +129,19 @@ pub(super) trait Layer {
     }
 
     /// There is one more device.
-    fn add_slot(&mut self, _terms: Terms) {}
+    fn add_slot(&mut self, terms: Terms);
 
     /// Another device is in a slot, and nothing is under way there.
     fn replace(&mut self, _slot: usize, _terms: Terms) {}
 
     /// Two devices change places.
-    fn exchange(&mut self, _one: usize, _other: usize) {}
+    fn exchange(&mut self, one: usize, other: usize);
 
     /// Nothing is under way any more.
     fn lose_power(&mut self);
 }
 
-/// What waits for a time, and the layers that it has yet to pass: those from this number on, or those below it on the way up.
+/// What waits for a time, and the layers that it has yet to pass: those from this number on, or on the way up those of smaller numbers.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Waiting {
     Command(usize, SubRequest),
@@ -227,17 +229,17 @@ impl Layers {
         false
     }
 
-    /// Takes the answer to an operation up through the layers below this number. Whether it has passed all of them. The first of them has held it if
-    /// it is `due`; nothing else happens before `latest`.
+    /// Takes the answer to an operation up through the layers of smaller numbers than `under`. Whether it has passed all of them. The
+    /// first of them has held it if it is `due`; nothing else happens before `latest`.
     #[cold]
     pub fn up(
         &mut self,
-        below: usize,
+        under: usize,
         (of, done): (&Node, &mut SubCompletion),
         (mut due, latest): (Option<SimTime>, SimTime),
         agenda: &mut EventQueue<Message>,
     ) -> bool {
-        let mut above = self.all().rev().filter(|(number, _)| *number < below);
+        let mut above = self.all().rev().filter(|(number, _)| *number < under);
         let stop = above.find_map(|(number, layer)| match layer.up(of, done, due.take()) {
             Up::Goes => None,
             Up::Until(at) => Some((number, at)),

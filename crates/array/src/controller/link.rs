@@ -21,7 +21,7 @@
 use harmonia_ssd::SubCompletion;
 use harmonia_types::{Bytes, Operation, SimDuration, SimTime};
 
-use super::layers::{Command, Layer, Pass, Up};
+use super::layers::{Command, Layer, Pass, Terms, Up};
 use super::tokens::Node;
 use crate::config::ArrayConfig;
 
@@ -120,6 +120,10 @@ impl Layer for SharedLink {
         }
         Up::Goes
     }
+
+    fn add_slot(&mut self, _: Terms) {}
+
+    fn exchange(&mut self, _: usize, _: usize) {}
 
     fn lose_power(&mut self) {
         (self.free, self.outbound) = (SimTime::ZERO, 0);

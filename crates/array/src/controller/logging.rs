@@ -148,6 +148,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// After a power loss: what the log says was being written, and is about to be written again, by the number of its entry.
     /// [`Array::replay_is_over`] then says when.
+    #[must_use = "they have to be begun"]
     pub(super) fn replays(&mut self, now: SimTime) -> Vec<(u64, Transaction)> {
         let Some(log) = self.log.as_deref_mut() else { return Vec::new() };
         log.lose_power();

@@ -126,6 +126,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.members.health.refuses() {
             return Err("members may fail");
         }
+        // They would pass none of them.
+        if !self.layers.are_none() {
+            return Err("members share a link, places in queues or reads");
+        }
         if self.tidying.is_some() || !self.is_flat {
             return Err("the controller keeps data for members");
         }

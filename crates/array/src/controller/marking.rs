@@ -42,6 +42,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Whether blocks of the bitmap have to be written: they are about to be.
+    #[must_use = "it has to be begun"]
     pub(super) fn mark(&mut self, now: SimTime) -> bool {
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return false };
         let Some(waiters) = bitmap.begin(now) else { return false };
@@ -70,6 +71,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The blocks are written, and `chain` says where the time went: whoever waited for them, and is let go.
+    #[must_use = "they have to go on"]
     pub(super) fn marks_are_set(&mut self, chain: &Chain, now: SimTime) -> Vec<u32> {
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return Vec::new() };
         let (waiters, since, is_affected) = (bitmap.are_written(), bitmap.since, bitmap.has_met_gc);
@@ -120,6 +122,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Clears what nobody has written for a while. Whether blocks are about to be written for that; then the next pass is arranged.
+    #[must_use = "it has to be begun"]
     pub(super) fn pass(&mut self, now: SimTime) -> bool {
         let is_whole = self.members.health.is_whole();
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return false };

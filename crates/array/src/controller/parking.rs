@@ -1,7 +1,7 @@
 //! Writes that go to NVRAM instead of a member that collects, and back when it is free: the table is in `nvram`.
 //!
-//! A parked write is done for the host at once. What is parked goes back as soon as the member would take it: it is tried when its collection is said
-//! to end, when the time is over that it named, and when a reservation ends.
+//! A parked write is done for the host at once. What is parked goes back as soon as the member would take it: it is tried when its
+//! collection is said to end, when the time is over that it named, and when a reservation ends.
 
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Blame, DeviceId, Operation, SimDuration, SimTime};

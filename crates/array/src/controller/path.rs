@@ -80,12 +80,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// An operation is at the device in a slot.
     #[inline]
-    pub(super) fn submit_to_device(
-        &mut self,
-        slot: usize,
-        sub: SubRequest,
-        now: SimTime,
-    ) -> Result<(), ArrayFailure> {
+    fn submit_to_device(&mut self, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
         let result = self.members.devices[slot].submit(now, sub);
         result.map_err(|failure| {
             let place = self.nodes.place(sub.token);
@@ -158,7 +153,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let down = layer(self, self.nodes.get(node));
         let Down::Cut(head) = down else { return (down, None) };
         let rest = self.cut(node, head);
-        (layer(self, self.nodes.get(node)), Some(rest))
+        let down = layer(self, self.nodes.get(node));
+        debug_assert!(!matches!(down, Down::Cut(_)), "what is cut has one answer");
+        (down, Some(rest))
     }
 
     fn ask_stand_ins(&self, node: &Node) -> Down {
@@ -217,7 +214,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The payload hears of an operation that is handed to its member.
-    pub(super) fn tell_of_submission(&mut self, node: u32) {
+    fn tell_of_submission(&mut self, node: u32) {
         if !self.payload.is_active() {
             return;
         }
@@ -284,7 +281,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             fua,
             ..SubRequest::new(token, operation.operation, operation.offset, operation.length)
         };
-        self.give(Layers::DEPTH, slot, sub, now)
+        self.give(0, slot, sub, now)
     }
 
     /// Whether a command has passed all layers from the one with this number on.
@@ -306,16 +303,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.rises(usize::MAX, done, None)
     }
 
-    /// An answer goes up from below the layer with this number, which has held it if it is `due`.
+    /// An answer goes up through the layers of smaller numbers than `under`, the first of which has held it if it is `due`.
     fn rises(
         &mut self,
-        below: usize,
+        under: usize,
         mut done: SubCompletion,
         due: Option<SimTime>,
     ) -> Result<(), ArrayFailure> {
         if let Some(place) = self.nodes.place(done.token) {
             let answered = (self.nodes.get(place), &mut done);
-            if !self.layers.up(below, answered, (due, self.latest), &mut self.agenda) {
+            if !self.layers.up(under, answered, (due, self.latest), &mut self.agenda) {
                 return Ok(());
             }
         }
@@ -335,7 +332,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(node) = node.filter(|node| node.progress != Progress::Begun) else { return Ok(()) };
         match waiting {
             Waiting::Command(from, sub) => self.give(from, usize::from(node.slot), sub, now),
-            Waiting::Answer(below, done) => self.rises(below, done, Some(now)),
+            Waiting::Answer(under, done) => self.rises(under, done, Some(now)),
         }
     }
 

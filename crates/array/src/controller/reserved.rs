@@ -1,4 +1,4 @@
-//! Members that take no operation for now, or that may refuse a part of one: what is told of them, and who waits for them.
+//! Members that take no operation, for now or because they failed, or that may refuse a part of one: what is told of them, and who waits for them.
 //!
 //! ```text
 //! operation ─► its member takes operations? ─► it goes on

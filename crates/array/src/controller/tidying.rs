@@ -67,6 +67,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// What is brought home now, if nobody wants anything: it is about to begin.
+    #[must_use = "it has to be begun"]
     #[cold]
     pub(super) fn tidy(&mut self, now: SimTime) -> Option<Transaction> {
         let is_free = self.requests.live() == 0 && !self.members.health.refuses();

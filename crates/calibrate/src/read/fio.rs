@@ -289,8 +289,10 @@ fn side(at: &At<'_>, side: Option<&Value>) -> Result<Side, BadInput> {
     let tables = || LATENCIES.iter().filter_map(|&(name, per_us)| Some((side.get(name)?, per_us)));
     let latency = tables().map(|(latency, per_us)| cdf(latency, per_us)).find(|cdf| !cdf.is_empty());
     // fio writes 0 where it has measured none.
-    let mean = tables().find_map(|(latency, per_us)| Some(latency.get("mean")?.as_f64()? / per_us));
-    Ok(Side { rate, mean: mean.filter(|mean| *mean > 0.0), latency: latency.unwrap_or_default() })
+    let mean = tables().find_map(|(latency, per_us)| {
+        latency.get("mean")?.as_f64().filter(|mean| *mean > 0.0).map(|mean| mean / per_us)
+    });
+    Ok(Side { rate, mean, latency: latency.unwrap_or_default() })
 }
 
 const NS: f64 = 1e3;

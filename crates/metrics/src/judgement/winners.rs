@@ -5,7 +5,7 @@
 //! better. So do differences in erases below one collection of each SSD: they say when the run ended.
 //!
 //! A run in which garbage collection takes no time is a bound and takes no part. A run whose figures mean nothing
-//! ([`voids`](super::voids)) takes no part either, and where its figure is below all others nobody can be named. Only overload is
+//! ([`voids`](super::voids)) takes no part either, and where its figure is below all others by more than that nobody can be named. Only overload is
 //! known to be worse than keeping up: one that keeps up wins over others that do not.
 //!
 //! Leaves out: "ties" is not transitive: all who tie do so with the lowest, not with one another.

@@ -59,6 +59,7 @@ fn serve(config: &ArrayConfig, fabric: Option<&[u64]>, requests: &[HostRequest])
         let latency = latency.iter().copied().map(SimDuration).collect();
         array.layers.fabric = Some(Box::new(Fabric { latency }));
         array.layers.are_none = false;
+        assert!(array.may_run_ahead().is_err(), "members that run ahead pass no layer");
     }
     for &request in requests {
         array.advance_until(request.arrival).expect("members go on");
@@ -163,6 +164,11 @@ fn without_an_option_there_is_no_layer() {
 #[test]
 fn a_command_passes_the_layers_one_after_the_other_and_goes_on_where_it_was_held() {
     let (mut layers, mut agenda) = all();
+    assert_eq!(
+        layers.all().next().expect("one").0,
+        Layers::DEPTH,
+        "commands that wait in line have passed all above it"
+    );
     let (write, read) = (command(1, Operation::Write), command(2, Operation::Read));
     assert!(!layers.down(Layers::DEPTH, &write, SimTime(5), &mut agenda), "it crosses the link");
     assert!(!layers.down(Layers::DEPTH, &read, SimTime(6), &mut agenda), "there is no room");
