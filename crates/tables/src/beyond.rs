@@ -13,6 +13,9 @@ use crate::winners::Name;
 /// Rows of read-modify-write beyond those of the bound, as a share of all, from which on they are named.
 const OTHER_WAY: f64 = 0.1;
 
+/// A smaller share of the gain is none.
+const LEAST: f64 = 0.005;
+
 /// That, where the variant of the lowest mean is below the bound beyond chance. `runs` holds one report a variant.
 pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<String> {
     let best = comparison.winners.mean.as_ref()?.labels.first()?;
@@ -24,12 +27,14 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
     let is_below = figure.change.as_ref().is_some_and(is_sure) && figure.value < figure.against;
     let first = runs.first()?.host.response_ns.all.mean?;
     (at > 0 && is_below && !is_overloaded(comparison, &runs[0])).then(|| {
+        let (gain, collection) = (first - figure.value, (first - figure.against).max(0.0));
+        let of_it =
+            if collection < LEAST * gain { "none".to_owned() } else { format!("about {}", ms(collection)) };
         format!(
-            "{} gains {} ms over {}, about {} of it from collection. The rest is {}.",
+            "{} gains {} ms over {}, {of_it} of it from collection. The rest is {}.",
             name(best),
-            ms(first - figure.value),
+            ms(gain),
             name(label(&runs[0])),
-            ms((first - figure.against).max(0.0)),
             elsewhere(&runs[at], &runs[bound], name),
         )
     })
@@ -78,8 +83,10 @@ mod tests {
     #[test]
     fn a_policy_below_the_bound_says_what_else_it_gains_by() {
         let text = said(0, 3_000, 7).expect("below it");
-        assert!(text.starts_with("plm gains ") && text.contains(" over local, about "), "{text}");
+        assert!(text.starts_with("plm gains ") && text.contains(" over local, "), "{text}");
         assert!(text.contains("by read-modify-write (7 rows, ideal 0): array.small_write"), "{text}");
+        assert!(text.contains(" of it from collection.") && !text.contains("none of it"), "{text}");
+        assert!(said(0, 4_000, 7).expect("below it").contains(", none of it from collection."));
         assert!(said(0, 3_000, 0).expect("below it").ends_with("elsewhere (--details)."));
         assert_eq!((said(3_000, 0, 7), said(0, 0, 7)), (None, None), "above the bound, or like it");
     }
