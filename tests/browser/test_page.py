@@ -536,7 +536,7 @@ def test_the_words_agree_with_the_report(opened: Open) -> None:
     headline = opened_page.page.locator("h1").inner_text()
     assert headline.startswith(f"{best} cuts the mean response time by {gain:.0f}%")
     assert opened_page.page.locator(".lead").inner_text().startswith(
-        f"Garbage collection matters here. Under local the mean is {mean['local'] / 1e6:.3f} ms, and "
+        f"Garbage collection matters here. Under local the mean is {mean['local'] / 1e6:.3f} ms, "
     )
     gc_share = {run["label"]: run["host"]["blame_ns"]["queue_gc"] / sum(run["host"]["blame_ns"].values()) for run in runs}
     why = opened_page.page.locator("#why .text").inner_text()
