@@ -224,10 +224,7 @@ impl Said<'_> {
         let versus = self.versus_baseline(&winner.labels[at], winner)?;
         let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(self.baseline()));
         let value = show(winner.values[at]);
-        Some(format!(
-            "all policies but {baseline} tie, such as {name}: {value}, {} {baseline}",
-            below(&versus)
-        ))
+        Some(format!("all but {baseline} tie ({name}: {value}, {} {baseline})", below(&versus)))
     }
 
     /// Who takes no part in a figure, and why.
@@ -351,10 +348,9 @@ impl Said<'_> {
                 below(&versus),
                 (self.name)(self.baseline())
             ),
-            None if !self.runs[1..].iter().any(is_for_any) => format!(
-                "of the policies compared, only {} works with ordinary drives",
-                (self.name)(self.baseline())
-            ),
+            None if !self.runs[1..].iter().any(is_for_any) => {
+                format!("of those compared only {} works with ordinary drives", (self.name)(self.baseline()))
+            }
             None => format!(
                 "with ordinary drives, nothing compared here is measurably faster than {}",
                 (self.name)(self.baseline())
@@ -487,7 +483,7 @@ mod tests {
         };
         let commands = ("gcsync", "command", 1_000);
         let ordinary = "ordinary drives";
-        assert_eq!(said(&[commands]), format!("Of the policies compared, only local works with {ordinary}."));
+        assert_eq!(said(&[commands]), format!("Of those compared only local works with {ordinary}."));
         let nothing = format!("With {ordinary}, nothing compared here is measurably faster than local.");
         assert_eq!(said(&[commands, ("hedge", "nothing", 4_000)]), nothing);
         assert!(

@@ -125,7 +125,7 @@ fn gains(pair: &Pair<'_>, other: &Report, name: Name) -> String {
 /// What the best does not change: a p99 far above that of the bound.
 fn what_is_left(pair: &Pair<'_>) -> Option<String> {
     let times = p99(pair.best)? / p99(pair.bound?).filter(|&ns| ns > 0.0)?;
-    (times >= FAR_ABOVE).then(|| format!(" That leaves p99 {times:.1} times as long as without collection."))
+    (times >= FAR_ABOVE).then(|| format!(" p99 is still {times:.1} times that without collection."))
 }
 
 /// A figure of a run. Unit: ns.
