@@ -28,14 +28,16 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
     let first = runs.first()?.host.response_ns.all.mean?;
     (at > 0 && is_below && !is_overloaded(comparison, &runs[0])).then(|| {
         let (gain, collection) = (first - figure.value, (first - figure.against).max(0.0));
-        let of_it =
-            if collection < LEAST * gain { "none".to_owned() } else { format!("about {}", ms(collection)) };
+        let how = match collection < LEAST * gain {
+            true => "not from collection but".to_owned(),
+            false => format!("about {} of it from collection. The rest comes", ms(collection)),
+        };
+        let elsewhere = elsewhere(&runs[at], &runs[bound], name);
         format!(
-            "{} gains {} ms over {}, {of_it} of it from collection. The rest is {}.",
+            "{} gains {} ms over {}, {how} from {elsewhere}.",
             name(best),
             ms(gain),
-            name(label(&runs[0])),
-            elsewhere(&runs[at], &runs[bound], name),
+            name(label(&runs[0]))
         )
     })
 }
@@ -49,15 +51,15 @@ fn elsewhere(run: &Report, bound: &Report, name: Name) -> String {
     let ((modified, rebuilt), (before, _)) = (rows(run), rows(bound));
     if modified.saturating_sub(before) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
         return format!(
-            "parity by read-modify-write ({} rows, {} {}): array.small_write = \"read-modify-write\" gives that without {}",
+            "parity by read-modify-write ({} rows, {} under {}): array.small_write = \"read-modify-write\" gives that without {}",
             count(modified),
-            name(label(bound)),
             count(before),
+            name(label(bound)),
             name(label(run))
         );
     }
     match run.array.reconstruct.as_ref().map_or(0, |reads| reads.rebuilt_pages) {
-        0 => "from elsewhere (--details)".to_owned(),
+        0 => "elsewhere (--details)".to_owned(),
         pages => format!("reads that are rebuilt around busy members ({} pages)", count(pages)),
     }
 }
@@ -84,9 +86,13 @@ mod tests {
     fn a_policy_below_the_bound_says_what_else_it_gains_by() {
         let text = said(0, 3_000, 7).expect("below it");
         assert!(text.starts_with("plm gains ") && text.contains(" over local, "), "{text}");
-        assert!(text.contains("by read-modify-write (7 rows, ideal 0): array.small_write"), "{text}");
-        assert!(text.contains(" of it from collection.") && !text.contains("none of it"), "{text}");
-        assert!(said(0, 4_000, 7).expect("below it").contains(", none of it from collection."));
+        assert!(text.contains("by read-modify-write (7 rows, 0 under ideal): array.small_write"), "{text}");
+        assert!(text.contains(" of it from collection. The rest comes from parity"), "{text}");
+        assert!(
+            said(0, 4_000, 7)
+                .expect("below it")
+                .contains(" over local, not from collection but from parity by")
+        );
         assert!(said(0, 3_000, 0).expect("below it").ends_with("elsewhere (--details)."));
         assert_eq!((said(3_000, 0, 7), said(0, 0, 7)), (None, None), "above the bound, or like it");
     }

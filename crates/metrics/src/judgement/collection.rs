@@ -227,7 +227,12 @@ pub fn do_nothing(figures: &[Figure]) -> String {
         some.iter().map(|(name, most)| format!("{:.1}% of {name}", most * 100.0)).collect();
     if !none.is_empty() {
         let names: Vec<&str> = none.iter().map(|(name, _)| *name).collect();
-        most.push(format!("nothing of {}", names.join(" and ")));
+        let all = match names.split_last() {
+            Some((last, [])) => (*last).to_owned(),
+            Some((last, others)) => format!("{} and {last}", others.join(", ")),
+            None => String::new(),
+        };
+        most.push(format!("nothing of {all}"));
     }
     let at_most = if some.is_empty() { "" } else { " at most" };
     let knows_far_tail =

@@ -142,7 +142,10 @@ fn remedy(run: &Report) -> String {
     let served = run.host.requests as f64 * 1e9 / run.simulated_ns.max(1) as f64;
     match sustained_rate(served).filter(|_| has_rate) {
         Some(rate) => {
-            format!("Set workload.arrival.rate to at most {rate}, {:.0}% of what it serves", HEADROOM * 100.0)
+            format!(
+                "Set workload.arrival.rate to at most {rate}, about {:.0}% of what it serves",
+                HEADROOM * 100.0
+            )
         }
         None => "Lower the arrival rate".to_owned(),
     }
@@ -429,7 +432,10 @@ mod tests {
             overload(&run).expect("an overload")
         };
         let rate = serde_json::json!({"workload": {"arrival": {"rate": 60_000.0}}});
-        assert!(told(rate, None).ends_with("Set workload.arrival.rate to at most 80, 80% of what it serves"));
+        assert!(
+            told(rate, None)
+                .ends_with("Set workload.arrival.rate to at most 80, about 80% of what it serves")
+        );
         assert!(told(serde_json::Value::Null, None).ends_with("Lower the arrival rate"));
         assert!(told(serde_json::Value::Null, Some(0.5)).ends_with("raise workload.time_scale (now 0.5)"));
         let rates = [67_901.0, 3_721.9, 125.0, 99.9, 1.4, 1.2, 0.0].map(sustained_rate);
