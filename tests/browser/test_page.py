@@ -536,7 +536,7 @@ def test_the_words_agree_with_the_report(opened: Open) -> None:
     headline = opened_page.page.locator("h1").inner_text()
     assert headline.startswith(f"{best} cuts the mean response time by {gain:.0f}%")
     assert opened_page.page.locator(".lead").inner_text().startswith(
-        f"Garbage collection matters here. Under local the mean is {mean['local'] / 1e6:.3f} ms, "
+        f"Garbage collection matters here. Without coordination (local) the mean is {mean['local'] / 1e6:.3f} ms, "
     )
     gc_share = {run["label"]: run["host"]["blame_ns"]["queue_gc"] / sum(run["host"]["blame_ns"].values()) for run in runs}
     why = opened_page.page.locator("#why .text").inner_text()
@@ -559,7 +559,7 @@ def test_the_page_opens_with_the_sentences_of_the_terminal(opened: Open, name: s
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     said = [" ".join(part.split()) for part in printed.split("\n\n")]
     lead = both.page.locator(".lead").inner_text()
-    answer = next(part for part in said if "The array serves" in part or "All keep up with the load" in part)
+    answer = next(part for part in said if "The array serves" in part or "All runs keep up with the load" in part)
     answer = answer[answer.find("The array serves") if "simulated, seed" in answer else 0:].split(" warning: ")[0]
     assert lead.startswith(answer), (answer, lead)
     everything = " ".join(said)
@@ -567,7 +567,7 @@ def test_the_page_opens_with_the_sentences_of_the_terminal(opened: Open, name: s
         text = warning["text"][1:]
         if warning["code"] == "address-space":  # both note it beside the figures
             continue
-        told = text if warning["code"] != "one-seed" else "for one aged array"
+        told = text if warning["code"] != "one-seed" else "one aged array"
         assert (told in everything or "--details)" in everything) and text in " ".join(both.page.locator(".caution").all_text_contents()), text
     if name == "no-gc":
         assert "Do nothing about garbage collection." in lead

@@ -60,7 +60,7 @@ fn the_page_repeats_the_warnings_of_the_scenarios() {
     runs[1].warnings.push(warning("keeps-apart", "gclock lets members wait"));
     let text = said(&comparison(runs));
     assert!(text.contains("Note: Parity lies on few dies.\n"), "{text}");
-    assert!(text.contains("Note: reactive-inclusive: gclock lets members wait.\n"), "{text}");
+    assert!(text.contains("Note: Under reactive-inclusive, gclock lets members wait.\n"), "{text}");
     assert!(!text.contains("requests go to a part"), "{text}");
 }
 

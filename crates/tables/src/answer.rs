@@ -12,10 +12,11 @@ use crate::{
 
 /// Where the rest is.
 const MORE: &str =
-    "--details: where the time went, all percentiles, what was not tried. --out DIR: a page with charts.";
+    "--details: where the time went, all percentiles, policies not tried. --out DIR: a page with charts.";
+const MORE_OF_ONE: &str = "--details: where the time went, all percentiles. --out DIR: a page with charts.";
 const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
-const ONE_SEED: &str = " ±: 95%, for one aged array (for ten: --seeds 10).";
+const ONE_SEED: &str = " ±: 95% confidence, one aged array only (--seeds 10: ten).";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
@@ -62,7 +63,7 @@ fn screen(
         [failures::short(runs, style), load::section(runs, style), Some(addressed(runs, style.columns))];
     sections.join("\n")
         + &notes.into_iter().flatten().collect::<String>()
-        + &layout::wrapped(MORE, style.columns)
+        + &layout::wrapped(if of.runs.len() > 1 { MORE } else { MORE_OF_ONE }, style.columns)
 }
 
 /// What garbage collection costs, and what to choose. The page begins with the same sentences.
@@ -87,8 +88,9 @@ fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: S
     let has_years = years.iter().any(Option::is_some);
     let has_rates = is_compared && !serve_alike(runs);
     let change = if is_compared { response::against(runs) } else { String::new() };
+    let is_policy = !is_compared && runs.iter().all(|run| run.array.coordination.policy == label(run));
     let headings = [
-        (true, names.unwrap_or("run")),
+        (true, names.unwrap_or(if is_policy { "policy" } else { "run" })),
         (true, "mean"),
         (true, "p99"),
         (true, "p99.9"),

@@ -32,7 +32,7 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
             true => "not from collection but".to_owned(),
             false => format!("about {} of it from collection. The rest comes", ms(collection)),
         };
-        let elsewhere = elsewhere(&runs[at], &runs[bound], name);
+        let elsewhere = elsewhere(&runs[at], &runs[bound], &runs[0], name);
         format!(
             "{} gains {} ms over {}, {how} from {elsewhere}.",
             name(best),
@@ -42,8 +42,8 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
     })
 }
 
-/// What a policy does that the bound does not.
-fn elsewhere(run: &Report, bound: &Report, name: Name) -> String {
+/// What a policy does that the bound does not; how often the first run does it, for comparison.
+fn elsewhere(run: &Report, bound: &Report, first: &Report, name: Name) -> String {
     let rows = |run: &Report| {
         let redundancy = run.array.redundancy.as_ref();
         redundancy.map_or((0, 0), |made| (made.rows_read_modify_write, made.rows_reconstruct_write))
@@ -51,10 +51,10 @@ fn elsewhere(run: &Report, bound: &Report, name: Name) -> String {
     let ((modified, rebuilt), (before, _)) = (rows(run), rows(bound));
     if modified.saturating_sub(before) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
         return format!(
-            "parity by read-modify-write ({} rows, {} under {}): array.small_write = \"read-modify-write\" gives that without {}",
+            "read-modify-write parity ({} stripes, {} under {}): array.small_write = \"read-modify-write\" gives this gain without {}",
             count(modified),
-            count(before),
-            name(label(bound)),
+            count(rows(first).0),
+            name(label(first)),
             name(label(run))
         );
     }
@@ -86,12 +86,12 @@ mod tests {
     fn a_policy_below_the_bound_says_what_else_it_gains_by() {
         let text = said(0, 3_000, 7).expect("below it");
         assert!(text.starts_with("plm gains ") && text.contains(" over local, "), "{text}");
-        assert!(text.contains("by read-modify-write (7 rows, 0 under ideal): array.small_write"), "{text}");
-        assert!(text.contains(" of it from collection. The rest comes from parity"), "{text}");
+        assert!(text.contains("from read-modify-write parity (7 stripes, 0 under local): array.small_write"), "{text}");
+        assert!(text.contains(" of it from collection. The rest comes from read-modify-write"), "{text}");
         assert!(
             said(0, 4_000, 7)
                 .expect("below it")
-                .contains(" over local, not from collection but from parity by")
+                .contains(" over local, not from collection but from read-modify-write parity")
         );
         assert!(said(0, 3_000, 0).expect("below it").ends_with("elsewhere (--details)."));
         assert_eq!((said(3_000, 0, 7), said(0, 0, 7)), (None, None), "above the bound, or like it");

@@ -8,6 +8,9 @@ use crate::label;
 use crate::numbers::{self, NONE, or_none};
 use crate::winners::Name;
 
+/// The policy under which each SSD collects by itself.
+const UNCOORDINATED: &str = "local";
+
 /// What it costs, whether that matters, and how much the run serves; `None` if no request completed. `runs` holds one report a
 /// variant.
 pub fn cost(comparison: &Comparison, runs: &[Report], name: Name) -> Option<String> {
@@ -44,7 +47,7 @@ pub fn cost(comparison: &Comparison, runs: &[Report], name: Name) -> Option<Stri
     Some(
         match served.strip_prefix(" The array serves ").filter(|rest| keep_up && !rest.contains(" offered "))
         {
-            Some(rest) => format!("{text} All keep up with the load: {rest}"),
+            Some(rest) => format!("{text} All runs keep up with the load: {rest}"),
             None => text + &served,
         },
     )
@@ -71,6 +74,9 @@ pub(crate) fn says(verdict: Verdict) -> Option<&'static str> {
 fn sentence(figure: &Figure, at: usize, first: &Report, name: Name) -> String {
     let metric = figure.metric.name();
     let (begin, without) = match at {
+        0 if label(first) == UNCOORDINATED => {
+            (format!("Without coordination ({}) {metric}", name(label(first))), "if collection took no time")
+        }
         0 => (format!("Under {} {metric}", name(label(first))), "if collection took no time"),
         _ => (metric.to_owned(), "without it"),
     };
@@ -188,7 +194,7 @@ mod tests {
     #[test]
     fn each_figure_is_said_with_and_without_collection() {
         let text = said(&four_runs());
-        let begins = "Garbage collection matters here. Under local the mean is 12.49 ms, 5.0 ±0.1 times the 2.500 ms if collection took no time.";
+        let begins = "Garbage collection matters here. Without coordination (local) the mean is 12.49 ms, 5.0 ±0.1 times the 2.500 ms if collection took no time.";
         assert!(text.starts_with(begins), "{text}");
         assert!(text.contains(" p99 is 76.81 ms, 25.7 ±0.0 times the 2.990 ms without it."), "{text}");
     }
@@ -208,12 +214,12 @@ mod tests {
         let comparison = Comparison::new(runs.to_vec(), 1);
         let text = said(&runs);
         assert!(
-            text.starts_with("Garbage collection does not matter here. Under local the mean is"),
+            text.starts_with("Garbage collection does not matter here. Without coordination (local) the mean is"),
             "{text}"
         );
         let parts = crate::loads::parts(&comparison, &crate::Cross::default(), &runs);
         let advice = Pair::of(&parts[0]).and_then(|pair| advice(&pair, str::to_owned)).expect("an answer");
-        assert!(advice.starts_with("Do nothing about garbage collection. It costs at most "), "{advice}");
+        assert!(advice.starts_with("Do nothing about garbage collection. Collection adds at most "), "{advice}");
     }
 
     /// Without a bound the time that requests waited for collection is what is known.
@@ -254,7 +260,7 @@ mod tests {
         let mut runs = [run("local", "blocking", 20, 1, &[1.0]), run("other", "blocking", 20, 1, &[1.0])];
         assert!(said(&runs).contains(" The array serves 477 "));
         runs.iter_mut().for_each(|run| run.host.arrivals_ns = Some(run.simulated_ns));
-        assert!(said(&runs).contains(" All keep up with the load: 477 requests a second"));
+        assert!(said(&runs).contains(" All runs keep up with the load: 477 requests a second"));
         runs[1].simulated_ns *= 2;
         assert!(said(&runs).contains(" The array serves 477 "));
     }

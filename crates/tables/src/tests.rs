@@ -156,7 +156,7 @@ fn an_unsteady_array_is_a_warning_and_differing_ones_are_told_apart() {
     runs[3].precondition.write_amplification_windows = [None, None];
     let text = judged(&runs);
     assert!(text.contains("warning: the array was far"), "{text}");
-    assert!(text.contains("warning: ideal: ageing was too short"), "{text}");
+    assert!(text.contains("warning: under ideal, ageing was too short"), "{text}");
 }
 
 /// The four runs on arrays of such a level with so many usable bytes each.

@@ -224,7 +224,7 @@ impl Said<'_> {
         let versus = self.versus_baseline(&winner.labels[at], winner)?;
         let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(self.baseline()));
         let value = show(winner.values[at]);
-        Some(format!("all but {baseline} tie ({name}: {value}, {} {baseline})", below(&versus)))
+        Some(format!("all policies but {baseline} tie ({name}: {value}, {} {baseline})", below(&versus)))
     }
 
     /// Who takes no part in a figure, and why.
@@ -451,7 +451,7 @@ fn times(versus: &Versus) -> Option<String> {
 }
 
 /// The size of a change, without its direction: "49.9% ±3.6".
-fn size(versus: &Versus) -> String {
+pub(crate) fn size(versus: &Versus) -> String {
     let Some(relative) = versus.relative else { return numbers::count(versus.difference.mean.abs() as u64) };
     match relative.mean {
         mean if mean <= -0.9995 => ">99.9%".to_owned(),

@@ -224,7 +224,7 @@ pub fn do_nothing(figures: &[Figure]) -> String {
     let known = from_the_tail(figures).filter_map(|figure| Some((figure.metric.name(), figure.bounds()?.1)));
     let (some, none): (Vec<_>, Vec<_>) = known.partition(|(_, most)| *most >= NOTHING);
     let mut most: Vec<String> =
-        some.iter().map(|(name, most)| format!("{:.1}% of {name}", most * 100.0)).collect();
+        some.iter().map(|(name, most)| format!("{:.1}% to {name}", most * 100.0)).collect();
     if !none.is_empty() {
         let names: Vec<&str> = none.iter().map(|(name, _)| *name).collect();
         let all = match names.split_last() {
@@ -232,7 +232,7 @@ pub fn do_nothing(figures: &[Figure]) -> String {
             Some((last, others)) => format!("{} and {last}", others.join(", ")),
             None => String::new(),
         };
-        most.push(format!("nothing of {all}"));
+        most.push(format!("nothing to {all}"));
     }
     let at_most = if some.is_empty() { "" } else { " at most" };
     let knows_far_tail =
@@ -241,7 +241,7 @@ pub fn do_nothing(figures: &[Figure]) -> String {
     match most.is_empty() {
         true => "Do nothing about garbage collection.".to_owned(),
         false => {
-            format!("Do nothing about garbage collection. It costs{at_most} {}.{beyond}", most.join(", "))
+            format!("Do nothing about garbage collection. Collection adds{at_most} {}.{beyond}", most.join(", "))
         }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
         // Where collecting takes no time there is less to warn of.
         let has_it = |runs: &&&[Report]| runs[0].is_ideal() || warning.labels.contains(&label(runs));
         if variants.iter().filter(has_it).count() < variants.len() {
-            warning.text = format!("{}: {}", named(&warning.labels), warning.text);
+            warning.text = format!("under {}, {}", named(&warning.labels), warning.text);
         }
     }
     if winners.wear_at_the_edge {
@@ -161,7 +161,7 @@ mod tests {
         let (codes, texts): (Vec<&str>, Vec<&str>) =
             told.iter().map(|(c, t)| (c.as_str(), t.as_str())).unzip();
         assert_eq!(codes, [OVERLOAD, "parity-resonance", ONE_SEED]);
-        assert_eq!(texts[..2], ["b: it is so", "it is so"]);
+        assert_eq!(texts[..2], ["under b, it is so", "it is so"]);
     }
 
     /// Two policies may warn of different things, and one policy of two.
@@ -171,7 +171,7 @@ mod tests {
         runs[0].warnings = ["too short", "too long"].map(|text| Warning::new(POLICY, text)).to_vec();
         runs[1].warnings = vec![Warning::new(POLICY, "too long")];
         let texts: Vec<String> = told(&runs, 1).into_iter().map(|(_, text)| text).collect();
-        assert_eq!(texts[..2], ["a: too short", "a and b: too long"]);
+        assert_eq!(texts[..2], ["under a, too short", "under a and b, too long"]);
     }
 
     #[test]

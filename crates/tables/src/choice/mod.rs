@@ -111,9 +111,9 @@ fn gains(pair: &Pair<'_>, other: &Report, name: Name) -> String {
             return Some(format!("{what} about as under {}", name(label(other))));
         }
         let word = if change < 0.0 { "lower" } else { "higher" };
+        let by = versus.map_or_else(|| percent(change), |versus| winners::size(&versus));
         Some(format!(
-            "{what} {} {word} ({} to {} ms)",
-            percent(change),
+            "{what} {by} {word} ({} to {} ms)",
             numbers::ms(theirs),
             numbers::ms(ours)
         ))
