@@ -86,7 +86,10 @@ mod tests {
     fn a_policy_below_the_bound_says_what_else_it_gains_by() {
         let text = said(0, 3_000, 7).expect("below it");
         assert!(text.starts_with("plm gains ") && text.contains(" over local, "), "{text}");
-        assert!(text.contains("from read-modify-write parity (7 stripes, 0 under local): array.small_write"), "{text}");
+        assert!(
+            text.contains("from read-modify-write parity (7 stripes, 0 under local): array.small_write"),
+            "{text}"
+        );
         assert!(text.contains(" of it from collection. The rest comes from read-modify-write"), "{text}");
         assert!(
             said(0, 4_000, 7)

@@ -214,12 +214,17 @@ mod tests {
         let comparison = Comparison::new(runs.to_vec(), 1);
         let text = said(&runs);
         assert!(
-            text.starts_with("Garbage collection does not matter here. Without coordination (local) the mean is"),
+            text.starts_with(
+                "Garbage collection does not matter here. Without coordination (local) the mean is"
+            ),
             "{text}"
         );
         let parts = crate::loads::parts(&comparison, &crate::Cross::default(), &runs);
         let advice = Pair::of(&parts[0]).and_then(|pair| advice(&pair, str::to_owned)).expect("an answer");
-        assert!(advice.starts_with("Do nothing about garbage collection. Collection adds at most "), "{advice}");
+        assert!(
+            advice.starts_with("Do nothing about garbage collection. Collection adds at most "),
+            "{advice}"
+        );
     }
 
     /// Without a bound the time that requests waited for collection is what is known.

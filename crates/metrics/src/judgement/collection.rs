@@ -241,7 +241,10 @@ pub fn do_nothing(figures: &[Figure]) -> String {
     match most.is_empty() {
         true => "Do nothing about garbage collection.".to_owned(),
         false => {
-            format!("Do nothing about garbage collection. Collection adds{at_most} {}.{beyond}", most.join(", "))
+            format!(
+                "Do nothing about garbage collection. Collection adds{at_most} {}.{beyond}",
+                most.join(", ")
+            )
         }
     }
 }

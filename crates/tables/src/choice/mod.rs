@@ -112,11 +112,7 @@ fn gains(pair: &Pair<'_>, other: &Report, name: Name) -> String {
         }
         let word = if change < 0.0 { "lower" } else { "higher" };
         let by = versus.map_or_else(|| percent(change), |versus| winners::size(&versus));
-        Some(format!(
-            "{what} {by} {word} ({} to {} ms)",
-            numbers::ms(theirs),
-            numbers::ms(ours)
-        ))
+        Some(format!("{what} {by} {word} ({} to {} ms)", numbers::ms(theirs), numbers::ms(ours)))
     };
     let told: Vec<String> = figures.into_iter().filter_map(one).collect();
     if told.is_empty() { String::new() } else { format!(" {}.", capital(&told.join(", "))) }
