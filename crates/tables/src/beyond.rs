@@ -29,16 +29,12 @@ pub fn sentence(comparison: &Comparison, runs: &[Report], name: Name) -> Option<
     (at > 0 && is_below && !is_overloaded(comparison, &runs[0])).then(|| {
         let (gain, collection) = (first - figure.value, (first - figure.against).max(0.0));
         let how = match collection < LEAST * gain {
-            true => "not from collection but".to_owned(),
-            false => format!("about {} of it from collection. The rest comes", ms(collection)),
+            true => "does not come from collection but".to_owned(),
+            false => format!("comes from collection for about {} ms. The rest comes", ms(collection)),
         };
         let elsewhere = elsewhere(&runs[at], &runs[bound], &runs[0], name);
-        format!(
-            "{} gains {} ms over {}, {how} from {elsewhere}.",
-            name(best),
-            ms(gain),
-            name(label(&runs[0]))
-        )
+        let over = name(label(&runs[0]));
+        format!("The gain of {} over {over}, {} ms, {how} from {elsewhere}.", name(best), ms(gain))
     })
 }
 
@@ -51,11 +47,10 @@ fn elsewhere(run: &Report, bound: &Report, first: &Report, name: Name) -> String
     let ((modified, rebuilt), (before, _)) = (rows(run), rows(bound));
     if modified.saturating_sub(before) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
         return format!(
-            "read-modify-write parity ({} stripes, {} under {}): array.small_write = \"read-modify-write\" gives this gain without {}",
+            "read-modify-write parity ({} stripes, under {} {}). array.small_write = \"read-modify-write\" alone gives it",
             count(modified),
-            count(rows(first).0),
             name(label(first)),
-            name(label(run))
+            count(rows(first).0)
         );
     }
     match run.array.reconstruct.as_ref().map_or(0, |reads| reads.rebuilt_pages) {
@@ -85,16 +80,16 @@ mod tests {
     #[test]
     fn a_policy_below_the_bound_says_what_else_it_gains_by() {
         let text = said(0, 3_000, 7).expect("below it");
-        assert!(text.starts_with("plm gains ") && text.contains(" over local, "), "{text}");
+        assert!(text.starts_with("The gain of plm over local, "), "{text}");
         assert!(
-            text.contains("from read-modify-write parity (7 stripes, 0 under local): array.small_write"),
+            text.contains("from read-modify-write parity (7 stripes, under local 0). array.small_write"),
             "{text}"
         );
-        assert!(text.contains(" of it from collection. The rest comes from read-modify-write"), "{text}");
+        assert!(text.contains(" ms. The rest comes from read-modify-write"), "{text}");
         assert!(
             said(0, 4_000, 7)
                 .expect("below it")
-                .contains(" over local, not from collection but from read-modify-write parity")
+                .contains(" does not come from collection but from read-modify-write parity")
         );
         assert!(said(0, 3_000, 0).expect("below it").ends_with("elsewhere (--details)."));
         assert_eq!((said(3_000, 0, 7), said(0, 0, 7)), (None, None), "above the bound, or like it");

@@ -224,7 +224,10 @@ impl Said<'_> {
         let versus = self.versus_baseline(&winner.labels[at], winner)?;
         let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(self.baseline()));
         let value = show(winner.values[at]);
-        Some(format!("all policies but {baseline} tie ({name}: {value}, {} {baseline})", below(&versus)))
+        Some(format!(
+            "tied best: all policies but {baseline} ({name}: {value}, {} {baseline})",
+            below(&versus)
+        ))
     }
 
     /// Who takes no part in a figure, and why.
@@ -274,8 +277,10 @@ impl Said<'_> {
     fn tied(&self, winner: &Winner, show: Show) -> String {
         let Winner { labels, values, .. } = winner;
         let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
+        // The one that stands for all is the baseline, if that is among them: then it is plain that nothing is gained.
+        let first = labels.iter().position(|label| self.is_short && label == self.baseline()).unwrap_or(0);
         let most = if self.is_short { 1 } else { TIED_SHOWN };
-        let shown: Vec<String> = labels.iter().zip(values).take(most).map(one).collect();
+        let shown: Vec<String> = labels.iter().zip(values).skip(first).take(most).map(one).collect();
         match (labels.len() - shown.len(), shown.split_last()) {
             (0, Some((last, others))) => format!("{} and {last}", others.join(", ")),
             (more, _) => format!("{} and {more} more", shown.join(", ")),

@@ -8,8 +8,8 @@
 //!
 //! A [`Transaction`] is what is locked, planned, completed and checked as one. A request is several of them, background
 //! work is one without a request. A plan is a row of steps: the operations of a step start together, when all of the
-//! step before are done. Planners never see undelivered device state, and control (who collects when) is a
-//! [`crate::coordination::Coordinator`]'s business.
+//! step before are done. Planners see of members what has been delivered, and what a [`Look`] at them reveals. Control (who
+//! collects when) is a [`crate::coordination::Coordinator`]'s business.
 //!
 //! A [`Planner`] is a policy: one file or folder, and one line in [`REGISTRY`]. What only some planners can do is a capability
 //! of its own ([`Restores`], [`Resyncs`], [`UsesCache`], [`Tidies`]), so that a planner has all of it or none.

@@ -209,8 +209,8 @@ fn few_collections(run: &Report) -> Option<String> {
     let events = events(run)?;
     (EVENTS_A_CYCLE..EVENTS_MIN).contains(&events).then(|| {
         format!(
-            "each SSD collected only {events:.1} times on average. It takes at least {EVENTS_MIN:.0} collections to judge a \
-             policy. Lengthen the load (workload.requests, workload.repeat)"
+            "each SSD collected only {events:.1} times on average, too few to judge a policy. It takes at least \
+             {EVENTS_MIN:.0} collections. Lengthen the load (workload.requests, workload.repeat)"
         )
     })
 }

@@ -14,10 +14,9 @@ pub(super) fn cautions(comparison: &Comparison, runs: &[Report]) -> Vec<String> 
     warnings.map(sentence).chain(notes(runs)).collect()
 }
 
-/// A text that begins with a name, of a policy or of the variants it is true of, keeps its letters.
+/// A text that begins with the name of a policy keeps its letters.
 fn sentence(warning: &Warning) -> String {
-    let begins_with_a_name = warning.code == KEEPS_APART
-        || warning.labels.first().is_some_and(|first| warning.text.starts_with(first.as_str()));
+    let begins_with_a_name = warning.code == KEEPS_APART && !warning.text.starts_with("under ");
     let text = if begins_with_a_name { warning.text.clone() } else { capital(&warning.text) };
     text + "."
 }
