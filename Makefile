@@ -381,7 +381,8 @@ behind: prerequisites
 	@cat $(TARGET)/behind/behind.md
 
 # What schemes cost in years, on RAID-5 of a named drive: the tables and the figure of docs/latency-and-lifetime.md. Goes on where it
-# was stopped; delete the folder after changing the simulator. Tables of traces are in target/years/years.md only.
+# was stopped; delete the folder after changing the simulator. Tables of traces are in target/years/years.md; the page has those that
+# experiments/years.py names, as they were given last.
 years: prerequisites
 	cargo build --release --locked -p harmonia-cli
 	@mkdir -p $(TARGET)/years

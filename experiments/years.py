@@ -7,7 +7,8 @@ calls it, and writes the tables of docs/latency-and-lifetime.md. A cell is one s
 of a seed start from the same aged array and have the same requests, so schemes are compared seed by seed.
 
 Years are those of the average drive, by write amplification over whole collection cycles. A scheme that puts collection off is not
-credited for what it did not collect.
+credited for what it did not collect. Hosts of a trace may write so little that wear takes centuries. So schemes are compared by
+flash writes there, which are the inverse of years at any rate.
 """
 
 import argparse
@@ -34,7 +35,8 @@ RATED = {"drive_writes_a_day": 1, "years": 5}
 # What users write a day: the capacity of the RAID-5 once.
 DAILY = 5 * 960e9
 
-FIXED = [*ARRAY, "array.level=raid5", f"ssd.rating.cycles={CYCLES}"]
+RATING = f"ssd.rating.cycles={CYCLES}"
+FIXED = [*ARRAY, "array.level=raid5", RATING]
 AVOID = "array.reads=avoid"
 NVRAM = "array.nvram=16MiB"
 SOFT = "array.coordination.fire_at=soft"
@@ -104,26 +106,57 @@ class Load:
         self.requests, self.warmup, self.settle = requests, warmup, settle
         self.stored = name
 
-    def arguments(self, settles):
+    def own(self, settles):
         more = self.settle if settles else 0
-        counted = [f"workload.requests={self.requests + more}", f"workload.warmup={self.warmup + more}"]
-        return ["hpc-w"], [*self.keys, *counted]
+        return [*self.keys, f"workload.requests={self.requests + more}", f"workload.warmup={self.warmup + more}"]
+
+    def arguments(self, settles, keys):
+        """The scenario, and the keys of a scheme that has these. The last of two values of a key counts."""
+        return ["hpc-w"], list({key.split("=", 1)[0]: key for key in [*FIXED, *self.own(settles), *keys]}.values())
+
+    def figures(self, run):
+        return figures(run)
 
 
 class Trace(Load):
-    """A trace of somebody's own, replayed again and again on drives that it has aged. Floating stripes cannot be aged so."""
+    """A trace, replayed again and again on an array that is named as for anybody's trace. Floating stripes cannot be aged by it."""
 
     def __init__(self, path, time_scale, called):
         name = f"{called} x {time_scale:g}"
         keys = [f"workload.time_scale={time_scale:.6g}", "workload.repeat=1000", "precondition.overwrite_space=load"]
-        super().__init__(name, f"the trace {name}", keys, 240000, 120000, 120000)
-        self.path = path
+        super().__init__(name, f"the trace {name}", keys, 150000, 40000, 40000)
+        self.path, self.time_scale, self.source = path, time_scale, path
         # Files of one name may come one after the other.
-        self.stored = f"{pathlib.Path(path).resolve()} x {time_scale:g}, aged by it"
+        self.stored = f"{pathlib.Path(path).resolve()} x {time_scale:g}, on named drives"
 
-    def arguments(self, settles):
-        scenario, keys = super().arguments(settles)
-        return [*scenario, "--trace", self.path], keys
+    def arguments(self, settles, keys):
+        said = dict(key.split("=", 1) for key in FIXED)
+        array = ["--drive", said["ssd.preset"], "--count", said["array.devices"]]
+        array += ["--level", said["array.level"], "--chunk", said["array.stripe_unit"]]
+        # The addresses are those of the trace.
+        keys = [key for key in keys if not key.startswith("workload.address.")]
+        return ["--trace", self.path, *array], [RATING, *self.own(settles), *keys]
+
+    def figures(self, run):
+        """With the rows that were replayed, and what users write in a day of the trace's own hours."""
+        array, rows = run["array"], run["trace"]["hash"]
+        daily = array["lifetime"]["host_bytes_per_day"] * self.time_scale
+        amplification = array["write_amplification_whole_cycles"]
+        written = [amplification and round(amplification, 4)]
+        return {**figures(run), "trace": rows, "daily": round(daily), "written": written}
+
+
+class Published:
+    """A trace that anybody can get: the page has its cells. `rows` is the hash of those that a run of `local` replays."""
+
+    def __init__(self, name, source, rows):
+        self.name = self.stored = name
+        self.source, self.rows = source, rows
+
+    def is_that(self, trace, store):
+        """Whether this trace was given, at its own speed."""
+        runs = store.get(key(trace, BASE[2])) or [{}]
+        return trace.time_scale == 1 and runs[0].get("trace") == self.rows
 
 
 def traces_of(arguments):
@@ -145,6 +178,20 @@ LOADS = [
     Load("reads", "4 KiB, 80% reads", [SMALL, *READS], 200000, 100000, 200000),
     Load("pauses", "16 KiB, bursts", ["workload.size.mean=16KiB", HALF, ON_OFF], 80000, 40000, 40000),
 ]
+PUBLISHED = [
+    Published(
+        "web_3",
+        "MSR Cambridge, a week of volume 3 of a web server ([SNIA IOTTA](https://iotta.snia.org), set 388)",
+        "deb39b3f17d0badc6b4c169fe721f592",
+    ),
+    Published(
+        "alibaba",
+        "Alibaba, an hour of one of 1,000 volumes ([block-traces](https://github.com/alibaba/block-traces))",
+        "c20885092f96f5d976fae02fda79f11d",
+    ),
+]
+# Wear that takes so many years ends no drive.
+CENTURY = 100
 
 
 def figures(run):
@@ -176,11 +223,9 @@ class Measuring:
 
     def cell(self, load, scheme):
         _, _, name, policy, keys = scheme
-        scenario, own = load.arguments(policy in SETTLES)
-        # The last of two values of a key counts.
-        chosen = {key.split("=", 1)[0]: key for key in [*FIXED, *own, *keys]}
-        done = run_all(self.harmonia, [*scenario, "--quiet", "--threads", "1"], list(chosen.values()), policy, SEEDS)
-        return key(load, name), done and [figures(run) for run in done]
+        scenario, chosen = load.arguments(policy in SETTLES, keys)
+        done = run_all(self.harmonia, [*scenario, "--quiet", "--threads", "1"], chosen, policy, SEEDS)
+        return key(load, name), done and [load.figures(run) for run in done]
 
     def all(self, loads):
         """Two processes, each of one thread: a process with two threads would wait for the longer of its seeds."""
@@ -204,8 +249,9 @@ def key(load, scheme):
 
 
 def cells(loads):
-    schemes = [BASE, *SCHEMES, *JOINED, BOUND]
-    return [(load, scheme) for load in loads for scheme in schemes if scheme[2] not in BEHIND or load is LOADS[0]]
+    """Two levers are tried together under generated loads."""
+    both = [(load, scheme) for load in loads for scheme in [BASE, *SCHEMES, *(JOINED if load in LOADS else []), BOUND]]
+    return [(load, scheme) for load, scheme in both if scheme[2] not in BEHIND or load is LOADS[0]]
 
 
 # What is made of it.
@@ -232,9 +278,9 @@ def scheme_table(store, loads):
 
 
 def caution(kind, *cells):
-    """The mark of years where the runs of a cell put collection off."""
+    """The mark of years and of flash writes where the runs of a cell put collection off."""
     is_put_off = any(statistics.fmean(run["collected"] for run in runs) < 0.9 for runs in cells)
-    return " †" if kind == "years" and is_put_off else ""
+    return " †" if kind in ("years", "written") and is_put_off else ""
 
 
 def shown(runs, base, kind, place):
@@ -242,9 +288,9 @@ def shown(runs, base, kind, place):
     found = change(runs, base, kind, place)
     if found is None:
         return "-"
-    if kind == "years":
-        return percent(found) + caution(kind, runs)
-    return f"**x {found[0] + 1:.0f}**" if found[0] >= 2 and is_told(found) else percent(found)
+    if kind == "read" and found[0] >= 2 and is_told(found):
+        return f"**x {found[0] + 1:.0f}**"
+    return percent(found) + caution(kind, runs)
 
 
 def pair_table(store, loads):
@@ -272,6 +318,56 @@ def beside(found, single, mark="", alone_mark=""):
     return f"{percent(found)}{mark}, alone {unsigned(f'{100 * product:+.0f}')}{alone_mark}"
 
 
+def trace_part(store, traces):
+    """What is known of each trace, then each scheme against `local`. Those that tie in every column have one line together."""
+    rows = ["| trace | of | users write a day | years of `local`, its hours day and night |", "|---|---|--:|--:|"]
+    for trace in traces:
+        base = store.get(key(trace, BASE[2]))
+        years = own_years(base)
+        told = ["-", "-"] if years is None else [f"{statistics.fmean(run['daily'] for run in base) / 1e9:.2g} GB", in_years(years)]
+        rows.append(f"| {trace.name} | {trace.source} | {' | '.join(told)} |")
+    columns = [f"{trace.name}: {of}" for trace in traces for of in ("read p99.9", "flash writes")]
+    rows += ["", f"| drives offer | scheme | {' | '.join(columns)} |", "|---|---|" + "--:|" * len(columns)]
+    tied, left = [], []
+    for needs, _, name, *_ in [BASE, *SCHEMES, BOUND]:
+        row, is_tie = [], name != BASE[2]
+        for trace in traces:
+            runs, base = store.get(key(trace, name)), store.get(key(trace, BASE[2]))
+            if name == BASE[2]:
+                row += own_figures(base)
+                continue
+            for kind, place in (("read", 2), ("written", 0)):
+                found = change(runs, base, kind, place)
+                is_tie &= found is not None and not is_told(found) and not caution(kind, runs)
+                row.append("none collected" if runs and found is None and kind == "written" else shown(runs, base, kind, place))
+        if is_tie:
+            tied.append(name)
+        elif name == BASE[2] or set(row) != {"-"}:
+            rows.append(f"| {needs} | {name} | {' | '.join(row)} |")
+        else:
+            left.append(name)
+    told = [("Ties with `local` in every column", tied), ("Not run", left)]
+    for what, names in told:
+        rows += ["", f"{what}: {'; '.join(names)}."] if names else []
+    return rows
+
+
+def own_years(runs):
+    """Years of the average drive if the hours of a trace go on day and night."""
+    years = average(runs, "years", 0)
+    return None if years is None else years * DAILY / max(statistics.fmean(run["daily"] for run in runs), 1)
+
+
+def in_years(years):
+    return f"{years:.2g}" if years < CENTURY else "over a century"
+
+
+def own_figures(base):
+    """p99.9 of reads, and bytes programmed for one that users write."""
+    tail, written = average(base, "read", 2), average(base, "written", 0)
+    return ["-" if tail is None else f"{micro(tail)} us", "-" if written is None else f"{written:.2f} bytes a byte"]
+
+
 def picture(store, loads):
     """What the figure shows: for each load the points of all levers, as means over seeds."""
     return {
@@ -296,10 +392,21 @@ def points(store, load):
     return found
 
 
-def parts(store, loads):
+def parts(store, loads, traces):
     """Every table by the name that the page has for it."""
-    made = {"schemes": scheme_table(store, loads), "pairs": pair_table(store, loads)}
+    made = {"schemes": scheme_table(store, loads), "pairs": pair_table(store, loads), "traces": trace_part(store, traces)}
     return {part: "\n".join(rows) + "\n" for part, rows in made.items()}
+
+
+def kept(store, traces):
+    """The cells that the page is made of, those of published traces under their names: as given, or else as they were."""
+    before = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    found = {key(load, scheme[2]): store.get(key(load, scheme[2])) for load, scheme in cells(LOADS)}
+    for published, scheme in cells(PUBLISHED):
+        name = key(published, scheme[2])
+        given = next((trace for trace in traces if published.is_that(trace, store)), None)
+        found[name] = store.get(key(given, scheme[2])) if given else before.get(name)
+    return {name: runs for name, runs in found.items() if runs}
 
 
 def main():
@@ -313,14 +420,13 @@ def main():
     store = Store(arguments.folder / "years.json")
     Measuring(arguments.harmonia, store).all([*LOADS, *traces])
     if arguments.keep:
-        declared = [key(load, scheme[2]) for load, scheme in cells(LOADS)]
-        own = {name: store.cells[name] for name in declared if name in store.cells}
+        own = kept(store.cells, traces)
         RESULTS.write_text(compact(own), encoding="utf-8")
         (arguments.folder / "points.json").write_text(json.dumps(picture(own, LOADS)), encoding="utf-8")
-        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), parts(own, LOADS), "years"), encoding="utf-8")
-    for loads in filter(None, [LOADS, traces]):
-        for part, table in parts(store.cells, loads).items():
-            print(f"\n## {', '.join(load.title for load in loads)}: {part}\n\n{table}")
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(filled(page, parts(own, LOADS, PUBLISHED), "years"), encoding="utf-8")
+    for part, table in parts(store.cells, LOADS, traces).items():
+        print(f"\n## {part}\n\n{table}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def kept(years: Any) -> Any:
 
 def test_the_page_is_fresh(years: Any, kept: Any) -> None:
     page = years.PAGE.read_text(encoding="utf-8")
-    made = years.filled(page, years.parts(kept, years.LOADS), "years")
+    made = years.filled(page, years.parts(kept, years.LOADS, years.PUBLISHED), "years")
     assert made == page, "docs/latency-and-lifetime.md is stale: run `make years` and commit it"
 
 
@@ -44,9 +44,17 @@ def test_the_figure_has_every_point_of_the_results(years: Any, kept: Any) -> Non
 
 def test_results_are_those_of_the_declared_cells(years: Any, kept: Any) -> None:
     assert years.RESULTS.read_text(encoding="utf-8") == years.compact(kept)
-    declared = {years.key(load, scheme[2]) for load, scheme in years.cells(years.LOADS)}
-    assert set(kept) == declared
-    assert all(len(kept[key]) == years.SEEDS for key in declared)
+    declared = {years.key(load, scheme[2]) for load, scheme in years.cells([*years.LOADS, *years.PUBLISHED])}
+    # Floating stripes cannot be aged by a trace.
+    floating = {years.key(trace, "gaftl, floating") for trace in years.PUBLISHED}
+    assert set(kept) == declared - floating
+    assert all(len(runs) == years.SEEDS for runs in kept.values())
+
+
+def test_published_traces_are_those_that_were_replayed(years: Any, kept: Any) -> None:
+    for trace in years.PUBLISHED:
+        local, spare = (kept[years.key(trace, scheme)] for scheme in ("local", "a tenth left empty"))
+        assert {run["trace"] for run in [*local, *spare]} == {trace.rows}
 
 
 def report(amplification: float | None, daily: float = 480e9) -> dict[str, Any]:
@@ -82,9 +90,10 @@ def test_the_rating_lasts_for_no_number_of_years_where_nothing_is_written(years:
     assert years.figures(report(None, daily=0.0))["rated"] == [None]
 
 
-def cell(tail: int | None = 400_000, collected: float = 1.0) -> list[dict[str, Any]]:
-    """Three seeds that agree."""
-    return [{"read": [1, 1, tail], "write": [1, 1, 1], "years": [1.5], "rated": [3.0], "collected": collected}] * 3
+def cell(tail: int | None = 400_000, collected: float = 1.0, written: float = 1.2) -> list[dict[str, Any]]:
+    """Three seeds that agree, of a trace whose users write a gigabyte a day."""
+    one = {"read": [1, 1, tail], "write": [1, 1, 1], "years": [1.5], "rated": [3.0], "collected": collected}
+    return [{**one, "daily": 10**9, "written": [written], "trace": "abc"}] * 3
 
 
 def own_trace(years: Any) -> Any:
@@ -101,9 +110,9 @@ def row(table: list[str], name: str) -> list[str]:
 def test_a_trace_that_is_refused_or_has_too_few_reads_has_dashes(years: Any, is_refused: bool) -> None:
     trace = own_trace(years)
     store = {} if is_refused else {years.key(trace, scheme[2]): cell(None) for _, scheme in years.cells([trace])}
-    made = years.parts(store, [trace])
-    assert row(made["schemes"].splitlines(), "local")[2] == "-"
-    assert row(made["pairs"].splitlines(), "ioda + nvram")[1] == "-"
+    table = years.parts(store, [years.LOADS[0]], [trace])["traces"].splitlines()
+    assert row(table, "local")[2:] == (["-", "-"] if is_refused else ["-", "1.20 bytes a byte"])
+    assert row(table, trace.name)[2:] == (["-", "-"] if is_refused else ["1 GB", "over a century"])
     assert years.points(store, trace) == []
 
 
@@ -118,7 +127,7 @@ def test_the_page_is_written_before_tables_of_traces_are_shown(
     monkeypatch.setattr(sys, "argv", ["years.py", "false", str(tmp_path), "own.csv:1", "--keep"])
     years.main()
     assert results.exists() and "| ioda + nvram | - |" in page.read_text(encoding="utf-8")
-    assert "## the trace own x 1: schemes" in capsys.readouterr().out
+    assert "| own x 1 | own.csv | - | - |" in capsys.readouterr().out
 
 
 def test_traces_keep_their_cells_apart_from_loads_and_from_one_another(years: Any) -> None:
@@ -132,15 +141,73 @@ def test_traces_keep_their_cells_apart_from_loads_and_from_one_another(years: An
 
 
 def test_both_tables_mark_years_of_what_put_collection_off(years: Any) -> None:
-    trace = own_trace(years)
-    store = {years.key(trace, scheme[2]): cell() for _, scheme in years.cells([trace])}
+    load = years.LOADS[1]
+    store = {years.key(load, scheme[2]): cell() for _, scheme in years.cells([load])}
     for late in ("ioda", "ioda + nvram"):
-        store[years.key(trace, late)] = cell(collected=0.8)
-    made = {part: table.splitlines() for part, table in years.parts(store, [trace]).items()}
+        store[years.key(load, late)] = cell(collected=0.8)
+    made = {part: table.splitlines() for part, table in years.parts(store, [load], []).items()}
     assert row(made["schemes"], "ioda")[2:4] == ["0 (0 to 0)", "0 (0 to 0) †"]
     assert row(made["schemes"], "plm")[3] == "0 (0 to 0)"
     assert row(made["pairs"], "ioda + nvram")[1:] == ["0 (0 to 0), alone 0", "0 (0 to 0) †, alone 0 †"]
     assert row(made["pairs"], "ioda, a tenth left empty")[2] == "0 (0 to 0), alone 0 †"
+
+
+def test_under_a_trace_only_what_does_not_tie_has_a_row(years: Any) -> None:
+    trace = own_trace(years)
+    store = {years.key(trace, scheme[2]): cell() for _, scheme in years.cells([trace])}
+    store[years.key(trace, "hedge")] = cell(380_000)
+    store[years.key(trace, "gaftl")] = cell(written=1.5)
+    store[years.key(trace, "plm")] = cell(collected=0.8)
+    del store[years.key(trace, "serial + nvram")]
+    table = years.parts(store, [years.LOADS[0]], [trace])["traces"]
+    rows = table.splitlines()
+    assert row(rows, "hedge")[2:] == ["**-5 (-5 to -5)**", "0 (0 to 0)"]
+    assert row(rows, "gaftl")[2:] == ["0 (0 to 0)", "**+25 (+25 to +25)**"]
+    assert row(rows, "plm")[2:] == ["0 (0 to 0)", "0 (0 to 0) †"]
+    [ties] = [line for line in rows if line.startswith("Ties")]
+    tied = set(ties.rstrip(".").split(": ")[1].split("; "))
+    assert tied > {"ioda", "ideal", "RAID-10"}
+    assert not tied & {"hedge", "gaftl", "plm", "local", "serial + nvram"}
+
+
+def test_years_of_a_trace_are_those_of_its_own_hours(years: Any) -> None:
+    [fast] = years.traces_of(["own.csv:0.01"])
+    run = {**report(8.0, daily=480e9), "trace": {"hash": "abc"}}
+    found = fast.figures(run)
+    # A hundredth of what it writes when it is played a hundred times as fast.
+    assert (found["daily"], found["trace"], found["written"]) == (4.8e9, "abc", [8.0])
+    assert years.own_years([found] * 3) == pytest.approx(1000 * found["years"][0])
+    assert years.in_years(99.0) == "99"
+
+
+def test_a_trace_runs_on_the_array_that_is_named_for_it(years: Any) -> None:
+    trace = own_trace(years)
+    spare = next(scheme for scheme in years.SCHEMES if scheme[2] == "a tenth left empty")
+    arguments, keys = trace.arguments(False, spare[4])
+    assert arguments[:2] == ["--trace", "own.csv"] and "--drive" in arguments
+    # No scale, no array and no addresses but those of the drive, the command and the trace.
+    assert not any(key.startswith(("ssd.scale", "ssd.preset", "array.", "workload.address")) for key in keys)
+    assert "precondition.fill=0.9" in keys
+
+
+def test_the_page_keeps_a_published_trace_that_is_not_given_again(
+    years: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = years.Published("known", "somewhere", "abc")
+    results = tmp_path / "results.json"
+    monkeypatch.setattr(years, "PUBLISHED", [published])
+    monkeypatch.setattr(years, "RESULTS", results)
+    given, fast = years.traces_of(["own.csv:1", "own.csv:0.5"])
+    tails = ((given, 1), (fast, 2))
+    store = {years.key(trace, one[2]): cell(tail) for trace, tail in tails for _, one in years.cells([trace])}
+    assert years.kept(store, [fast]) == {}, "at another speed it is another load"
+    other = {name: [{**run, "trace": "other"} for run in runs] for name, runs in store.items()}
+    assert years.kept(other, [given]) == {}, "another trace"
+    found = years.kept(store, [fast, given])
+    assert {name.split("/")[0] for name in found} == {"known"} and len(found) == len(years.cells([published]))
+    assert found["known/hedge"][0]["read"][2] == 1
+    results.write_text(json.dumps(found), encoding="utf-8")
+    assert years.kept({}, []) == found
 
 
 def test_what_rounds_to_zero_has_no_sign(years: Any) -> None:

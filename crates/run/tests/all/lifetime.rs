@@ -2,9 +2,12 @@
 //!
 //! Whole lives of small drives under uniform writes, until a unit has lost what it may lose.
 
+use std::fmt::Write as _;
+
+use harmonia_engine::Rng;
 use harmonia_metrics::{DeviceReport, LifetimeReport, Limit, RateOf, Replacements, Report};
 use harmonia_run::{RunOptions, run};
-use harmonia_scenario::Scenario;
+use harmonia_scenario::{Scenario, TraceFile};
 
 /// One die of 256 blocks of 16 pages, 48 blocks spare, and uniform writes of a page. Blocks with the fewest erases are opened
 /// first, so that wear is as even as can be.
@@ -18,8 +21,12 @@ ssd.gc = { hard_threshold = 3, victim = "greedy" }
 "#;
 
 fn report(sets: &[&str]) -> Report {
+    report_of(sets, None)
+}
+
+fn report_of(sets: &[&str], trace: Option<&TraceFile>) -> Report {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
-    let scenario = Scenario::parse(DRIVE, "drive", &sets, None).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = Scenario::parse(DRIVE, "drive", &sets, trace).unwrap_or_else(|error| panic!("{error}"));
     run(&scenario, &RunOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -72,6 +79,68 @@ fn the_endurance_that_was_drawn_says_when_a_drive_with_spread_ends() {
         near(life.years.read_only, ended.read_only_s);
         assert!(life.years.read_only < life.years.cycles && life.years.first_block < life.years.read_only);
     }
+}
+
+/// Writes of a page at the rate of the drive's load. Later pages are written less often, and some of the last never.
+fn trace(folder: &tempfile::TempDir) -> TraceFile {
+    let mut rng = Rng::stream(1, "trace");
+    let mut rows = String::new();
+    for row in 0..20_000_u64 {
+        let page = rng.below(3_328).min(rng.below(3_328));
+        writeln!(rows, "{},h,0,Write,{},4096,100", row * 25_000, page * 4_096).unwrap();
+    }
+    let path = folder.path().join("drive.csv");
+    std::fs::write(&path, rows).unwrap();
+    TraceFile { paths: vec![path], format: Some("msr".to_owned()), ..TraceFile::default() }
+}
+
+/// Skewed, frozen and recorded loads, without static levelling and with it at two thresholds: the closed form is the end of the drive,
+/// or the run says that it cannot be.
+#[test]
+#[ignore = "long: make simulations"]
+fn the_closed_form_is_the_end_or_the_run_says_that_it_cannot_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = trace(&folder);
+    let hotspot = |space, traffic| {
+        format!("workload.address={{ pattern = \"hotspot\", hot_space = {space}, hot_traffic = {traffic} }}")
+    };
+    let loads = [
+        ("uniform", String::from("seed=1"), 0.02),
+        ("90/10", hotspot(0.1, 0.9), 0.02),
+        ("zipf", String::from("workload.address={ pattern = \"zipf\", theta = 1.0 }"), 0.02),
+        ("99/1", hotspot(0.01, 0.99), 0.05),
+        ("half frozen", String::from("workload.address.footprint=0.5"), 0.05),
+        ("trace", String::from("workload.repeat=1000"), 0.02),
+    ];
+    let leveled = |threshold| {
+        format!("ssd.leveling={{ policy = \"least-worn\", threshold = {threshold}, budget = \"100%\" }}")
+    };
+    let mut uneven = Vec::new();
+    for (load, keys, within) in &loads {
+        for leveling in [String::from("ssd.leveling.policy=none"), leveled(10), leveled(50)] {
+            let sets = [
+                keys,
+                &leveling,
+                "ssd.wear={ endurance = 500, spread = \"10%\" }",
+                "precondition.overwrite_space=load",
+            ];
+            let of = |requests| {
+                report_of(&[&sets[..], &[requests]].concat(), (*load == "trace").then_some(&trace))
+            };
+            let (short, whole) = (of("workload.requests=250000"), of("workload.requests=2500000"));
+            let closed = lifetime(&short).years.read_only.expect("spare");
+            let ended = whole.devices[0].life.and_then(|life| life.read_only_s).expect("it ends") / YEAR_S;
+            let evenness = short.array.lifetime.expect("it has one").evenness;
+            if evenness.is_even() == Some(true) {
+                let error = closed / ended - 1.0;
+                assert!(error.abs() < *within, "{load}, {leveling}: closed form {closed}, simulated {ended}");
+            } else {
+                assert!(closed > ended, "{load}, {leveling}: {evenness:?}");
+                uneven.push((*load, leveling.contains("none"), evenness.is_even()));
+            }
+        }
+    }
+    assert_eq!(uneven, ["99/1", "half frozen", "trace"].map(|load| (load, true, Some(false))));
 }
 
 #[test]
