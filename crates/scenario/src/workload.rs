@@ -16,7 +16,7 @@ use crate::read::{Field, Section};
 use crate::scenario::{FlagValue, ReadingFlag, TraceFile};
 use crate::schema;
 use crate::schema::workload::{self as keys, Process, Shape};
-use crate::tree::{Node, Place, Table, Value};
+use crate::tree::{Entry, Node, Place, Table, Value};
 use crate::{streams, trace};
 
 /// What a load of several streams has for each of them.
@@ -111,16 +111,28 @@ pub(crate) fn put_trace(root: &mut Table, trace: &TraceFile) {
     root.put("workload", place, Value::Table(table));
 }
 
+/// Whether `--set` flags say this, or something in it; all else in it goes.
+fn is_of_flags(entry: &mut Entry) -> bool {
+    if let Value::Table(table) = &mut entry.node.value
+        && !matches!(entry.place, Place::Set(_))
+    {
+        table.entries.retain_mut(is_of_flags);
+        let Some(first) = table.entries.first() else { return false };
+        (entry.place, entry.node.place) = (first.place, first.node.place);
+    }
+    matches!(entry.place, Place::Set(_))
+}
+
 /// Makes a `[workload]` that of these files.
 fn replace(table: &mut Table, paths: &[PathBuf]) {
     let is_trace = table
         .get("kind")
         .is_some_and(|kind| matches!(&kind.node.value, Value::Text(kind) if kind == "trace"));
-    table.entries.retain(|entry| {
+    table.entries.retain_mut(|entry| {
         // Keys that say how the files named beside them are to be read hold for no other files.
         let is_of_files = schema::owned("workload").any(|owned| owned == (&*entry.name, "trace files"));
         let is_kept = is_trace && !is_of_files;
-        is_kept || matches!(entry.place, Place::Set(_))
+        is_kept || is_of_flags(entry)
     });
     let name = |path: &PathBuf| Value::Text(path.to_string_lossy().into_owned());
     let names = match paths {

@@ -20,8 +20,8 @@ mod winners;
 pub use level::{FIGURES, FIRST_LOOK, P999_REQUESTS_MIN, difference_error, figures, pair_error};
 pub use run::{
     ALL_AT_ONCE, CANNOT_KEEP_UP, DATA_LOST, EVENTS_MIN, FAILURE_NOT_REACHED, FEW_COLLECTIONS, FEW_REQUESTS,
-    NO_COLLECTION, NOT_SETTLED, NOT_STARTED, OVERLOAD, REBUILD_UNFINISHED, RESYNC_UNFINISHED, SHORT_WINDOW,
-    STILL_SETTLING, events, of_run, sustained_rate, voids,
+    FOLDED_INTO_CACHE, NO_COLLECTION, NOT_SETTLED, NOT_STARTED, OVERLOAD, REBUILD_UNFINISHED,
+    RESYNC_UNFINISHED, SHORT_WINDOW, STILL_SETTLING, events, of_run, sustained_rate, voids,
 };
 pub use winners::{Against, Winner, Winners};
 

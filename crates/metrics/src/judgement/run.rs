@@ -35,6 +35,8 @@ pub const RESYNC_UNFINISHED: &str = "resync-unfinished";
 pub const NOT_STARTED: &str = "array-not-started";
 /// Something was to befall a member after the end of the run.
 pub const FAILURE_NOT_REACHED: &str = "failure-not-reached";
+/// Write caches of scaled drives took in most of what a trace rewrites.
+pub const FOLDED_INTO_CACHE: &str = "folded-into-cache";
 
 /// Whether a run with this warning can win nothing.
 pub fn voids(code: &str) -> bool {
@@ -76,6 +78,7 @@ pub fn of_run(run: &Report) -> Vec<Warning> {
         (REBUILD_UNFINISHED, rebuild_unfinished(run)),
         (RESYNC_UNFINISHED, resync_unfinished(run)),
         (FAILURE_NOT_REACHED, failure_not_reached(run)),
+        (FOLDED_INTO_CACHE, folded_into_cache(run)),
     ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
     let of_trace =
@@ -317,6 +320,24 @@ fn failure_not_reached(run: &Report) -> Option<String> {
     })
 }
 
+/// A share of absorbed pages above which a full drive may absorb far fewer.
+const MOSTLY: f64 = 0.5;
+
+/// A trace that is folded onto small drives rewrites a page sooner, while it is still in the cache.
+fn folded_into_cache(run: &Report) -> Option<String> {
+    let cache = run.array.inside.write_cache.as_ref().filter(|_| run.is_scaled())?;
+    let share = cache.absorbed_pages as f64 / (cache.absorbed_pages + cache.admitted_pages).max(1) as f64;
+    let scale = run.scenario.pointer("/ssd/scale").and_then(serde_json::Value::as_str).unwrap_or("1");
+    (share > MOSTLY).then(|| {
+        format!(
+            "{:.0}% of the pages written to the drives replaced one that was still in the write cache. On full drives it may be \
+             fewer, and write amplification higher, because a trace that is folded onto scaled drives rewrites its pages sooner. \
+             Try a larger ssd.scale (now {scale})",
+            share * 100.0
+        )
+    })
+}
+
 /// A scheme that keeps members apart and has too little time for that.
 fn cannot_keep_up(run: &Report) -> Option<String> {
     let FeasibilityReport { load, at_once, measured_in } = run.array.feasibility?;
@@ -342,6 +363,7 @@ mod tests {
     use super::*;
     use crate::DeviceReport;
     use crate::failures::{BackgroundReport, FailuresReport, ResyncReport};
+    use harmonia_types::WriteCacheCounters;
 
     /// A sound run: 10,000 requests of 1 ms in 100 s, 50 collections of each of two SSDs, a steady array.
     fn sound() -> Report {
@@ -358,6 +380,27 @@ mod tests {
         run.precondition.overwrite = 3.0;
         run.precondition.write_amplification_windows = [Some(4.0), Some(4.02)];
         run
+    }
+
+    #[test]
+    fn a_trace_that_fits_into_the_caches_of_scaled_drives_is_told() {
+        let told = |absorbed_pages: u64, remap: &str| {
+            let mut run = sound();
+            run.scenario = serde_json::json!({"workload": {"remap": remap}, "ssd": {"scale": "1/16"}});
+            run.array.inside.write_cache = Some(WriteCacheCounters {
+                absorbed_pages,
+                admitted_pages: 100,
+                ..WriteCacheCounters::default()
+            });
+            folded_into_cache(&run)
+        };
+        assert_eq!(
+            (told(100, "scale"), told(900, "wrap")),
+            (None, None),
+            "half of them, and drives of full size"
+        );
+        let text = told(900, "scale").expect("nine of ten");
+        assert!(text.starts_with("90% of the pages written") && text.ends_with("(now 1/16)"), "{text}");
     }
 
     #[test]
