@@ -9,6 +9,7 @@ nor the `&&` of a chain of `let`s, nor a replacement of another type. `Planted.l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,8 +79,8 @@ class Planted:
         self.tree, self.sample = tree, sample
         self.sources = {file: (tree / file).read_bytes() for file in {mutant["file"] for mutant in sample}}
         self.switch = switch(len(sample))
-        parser = Parser(Language(tree_sitter_rust.language()))
-        roots = {file: parser.parse(source).root_node for file, source in self.sources.items()}
+        self.parser = Parser(Language(tree_sitter_rust.language()))
+        roots = {file: self.parser.parse(source).root_node for file, source in self.sources.items()}
         edits = (edit(number, mutant, roots[mutant["file"]]) for number, mutant in enumerate(sample))
         self.edits = {edit.number: edit for edit in edits if edit is not None}
         for crate in {Path(file).parts[1] for file in self.sources}:
@@ -105,15 +106,24 @@ class Planted:
         return (text(source, 0, len(source), edits) + (self.switch if file.endswith("src/lib.rs") else "")).encode()
 
     def drop(self, places: Iterable[tuple[str, int]]) -> bool:
-        """The compiler does not take what stands at these bytes of these files: the innermost mutant there goes. Whether there was one."""
+        """The compiler does not take what stands at these bytes of these files: the innermost mutant there goes, or those that take an
+        arm from the match there. Whether there was one."""
         dropped = set()
         for file, byte in places:
             if file in self.sources:
-                dropped |= innermost(self.rendered(file).decode(), byte)
+                planted = self.rendered(file)
+                dropped |= innermost(planted.decode(), byte) or self.arms_of_match(planted, byte)
         for number in dropped:
             del self.edits[number]
         self.write()
         return bool(dropped)
+
+    def arms_of_match(self, planted: bytes, byte: int) -> set[int]:
+        """The mutants that take an arm from the match around a byte: without the arm some values have none."""
+        root = self.parser.parse(planted).root_node
+        match = around(root.descendant_for_byte_range(byte, byte), "match_expression")
+        inside = re.findall(r"/\*(\d+)<\*/", words(match)) if match else []
+        return {int(number) for number in inside if self.sample[int(number)]["genre"] == "MatchArm"}
 
 
 def text(source: bytes, start: int, end: int, edits: list[Edit]) -> str:

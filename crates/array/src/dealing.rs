@@ -15,32 +15,26 @@ pub(crate) fn dealt(rng: &mut Rng, n: u64, weights: &[u64], by_weight: bool) -> 
 
 /// Deals `n` balls into `shares.len()` equally likely boxes, exactly: halves by counting random bits.
 fn multinomial(rng: &mut Rng, n: u64, shares: &mut [u64]) {
-    match shares {
-        [] => {}
-        [only] => *only = n,
-        _ => {
-            let (left, right) = shares.split_at_mut(shares.len() / 2);
-            let to_left = binomial(rng, n, left.len() as u64, (left.len() + right.len()) as u64);
-            multinomial(rng, to_left, left);
-            multinomial(rng, n - to_left, right);
-        }
+    if shares.len() < 2 {
+        return shares.fill(n);
     }
+    let (left, right) = shares.split_at_mut(shares.len() / 2);
+    let to_left = binomial(rng, n, left.len() as u64, (left.len() + right.len()) as u64);
+    multinomial(rng, to_left, left);
+    multinomial(rng, n - to_left, right);
 }
 
 /// Deals `n` balls into boxes of such weights. One without weight gets none.
 fn weighted(rng: &mut Rng, n: u64, weights: &[u64], shares: &mut [u64]) {
-    match shares {
-        [] => {}
-        [only] => *only = n,
-        _ => {
-            let middle = shares.len() / 2;
-            let (left, right) = shares.split_at_mut(middle);
-            let (to_left, whole) = (weights[..middle].iter().sum(), weights.iter().sum());
-            let dealt = if whole == 0 { 0 } else { binomial(rng, n, to_left, whole) };
-            weighted(rng, dealt, &weights[..middle], left);
-            weighted(rng, n - dealt, &weights[middle..], right);
-        }
+    if shares.len() < 2 {
+        return shares.fill(n);
     }
+    let middle = shares.len() / 2;
+    let (left, right) = shares.split_at_mut(middle);
+    let (to_left, whole) = (weights[..middle].iter().sum(), weights.iter().sum());
+    let dealt = if whole == 0 { 0 } else { binomial(rng, n, to_left, whole) };
+    weighted(rng, dealt, &weights[..middle], left);
+    weighted(rng, n - dealt, &weights[middle..], right);
 }
 
 /// Successes among `n` trials of probability `part / whole`.

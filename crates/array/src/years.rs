@@ -448,6 +448,14 @@ mod tests {
         (one - other).abs() <= within
     }
 
+    /// A tenth of a loss a year: 1 - exp(-0.1).
+    #[test]
+    fn a_loss_is_less_likely_than_losses_are_frequent() {
+        let [by_wear, by_failure, by_unreadable, by_both] = [0.04, 0.03, 0.02, 0.01];
+        let risks = Risks { by_wear, by_failure, by_unreadable, by_both, ..Risks::default() };
+        assert!(near(risks.losses(), 0.1, 1e-12) && near(risks.loss(), 0.095_162_581_964_040, 1e-12));
+    }
+
     #[test]
     fn without_spread_and_with_even_shares_all_end_at_one_time() {
         let ends = places(5, 0.0).history(&YearsConfig::default(), 10, || 1.0);

@@ -831,12 +831,12 @@ impl SsdConfig {
                 "a write cache, which gathers what a program carries: ssd.write_cache.size",
             ),
             (
-                ftl.allocation_unit == AllocationUnit::Plane,
-                "ssd.ftl.allocation_unit = \"die\": they have blocks of all planes",
-            ),
-            (
                 matches!(ftl.allocation, Allocation::DynamicPlane(_)),
                 "\"dynamic\" as ssd.ftl.allocation, or an order of four letters, with which programs go from die to die in turn",
+            ),
+            (
+                ftl.allocation_unit == AllocationUnit::Plane,
+                "ssd.ftl.allocation_unit = \"die\": they have blocks of all planes",
             ),
             (gc.destination == Destination::Device, "ssd.gc.destination = \"unit\""),
             (ftl.multi_plane, "ssd.ftl.multi_plane = false"),

@@ -323,6 +323,14 @@ mod tests {
         assert_eq!(free(&small, small.hard), (1_u64 << 30).next_multiple_of(small.block_bytes));
         let above = free(&small, small.stop - small.hard);
         assert_eq!(above, 1_300_000_000_u64.next_multiple_of(small.block_bytes));
+        let blocks = (density(&small) / density(&whole) - 1.0) * f64::from(small.blocks_per_unit);
+        assert!(blocks.abs() < 0.1, "{blocks} blocks too many");
+    }
+
+    #[test]
+    fn spare_is_a_share_of_what_data_fills() {
+        let shape = Shape { blocks_per_unit: 112, reserved_blocks: 12, ..drive(512).resolve().unwrap() };
+        assert_eq!(spare(&shape), 0.12);
     }
 
     /// Blocks of several planes become fewer down to 256, and then shorter down to eight programs.

@@ -528,3 +528,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
 fn share(of: Bytes, all: Bytes) -> u64 {
     ((u128::from(of) << 32) / u128::from(all.max(1))) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_parts_of_two_to_the_power_of_32() {
+        let counters =
+            BackgroundCounters { built: 1 << 31, copied: 1 << 30, synced: 3 << 30, ..Default::default() };
+        let shares = [counters.share_built(), counters.share_copied(), counters.share_synced()];
+        assert_eq!(shares, [0.5, 0.25, 0.75]);
+    }
+}

@@ -463,6 +463,14 @@ mod tests {
         assert_eq!(ring.take(50, true), 80, "it may be cut at the end");
     }
 
+    /// What a log reads and writes again is the array's own work, and waits for collection.
+    #[test]
+    fn what_is_replayed_is_the_array_s_own() {
+        let data = PlannedOperation::data(DeviceId(0), Operation::Write, 0, 4096);
+        let operation = own(PlannedOperation { fast_fail: true, ..data });
+        assert_eq!((operation.phase, operation.fast_fail), (Phase::Reconstruct, false));
+    }
+
     /// A journal with room for two of three entries.
     #[test]
     fn who_comes_is_let_go_by_who_leaves_in_order() {

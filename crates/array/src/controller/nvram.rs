@@ -394,6 +394,8 @@ mod tests {
         // A write of the last sector of page 2, and of page 3, which it replaces.
         assert_eq!(nvram.head_of_write(A, 3 * 4096 - 512, 4096 + 512), (512, true));
         assert_eq!(nvram.head_of_write(A, 3 * 4096, 4096), (4096, false));
+        // Nor page 2, which it replaces, and then the first sector of page 3.
+        assert_eq!(nvram.head_of_write(A, 2 * 4096, 4096 + 512), (4096, false));
         // Nor does it follow a page on its way back, which may be refused yet.
         nvram.write_begins(A, (2, 1));
         assert_eq!(nvram.head_of_write(A, 3 * 4096 - 512, 512), (512, true));

@@ -110,11 +110,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn cut(&mut self, node: u32, bytes: Bytes) -> u32 {
         let whole = self.nodes.get_mut(node);
         let mut rest = *whole;
-        whole.operation.length = bytes;
-        rest.operation.offset += bytes;
-        rest.operation.length -= bytes;
-        let pages = rest.operation.offset / self.page_size - whole.operation.offset / self.page_size;
-        rest.operation.parity = shifted(rest.operation.parity, pages as u32);
+        rest.operation = cut(&mut whole.operation, bytes, self.page_size);
         self.add_to_step(&mut rest);
         self.nodes.insert(rest)
     }
@@ -268,8 +264,41 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 }
 
+/// An operation ends after so many bytes; returns the rest of it.
+fn cut(whole: &mut PlannedOperation, bytes: Bytes, page_size: Bytes) -> PlannedOperation {
+    let mut rest = *whole;
+    (whole.length, rest.length) = (bytes, whole.length - bytes);
+    rest.offset += bytes;
+    let pages = rest.offset / page_size - whole.offset / page_size;
+    rest.parity = shifted(rest.parity, pages as u32);
+    rest
+}
+
 /// The pattern as it looks from a later page on.
 fn shifted(parity: ParityPages, pages: u32) -> ParityPages {
     let phase = (u64::from(parity.phase) + u64::from(pages)) % u64::from(parity.period);
     ParityPages { phase: phase as u32, ..parity }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: Bytes = 4096;
+
+    /// From the middle of page 4 on, every third page is parity: pages 6 and 9.
+    #[test]
+    fn what_is_cut_off_has_its_own_part_of_the_pattern() {
+        let parity = ParityPages { phase: 1, period: 3, run: 1, ..ParityPages::ALL };
+        let data = PlannedOperation::data(DeviceId(2), Operation::Write, 4 * PAGE + 512, 6 * PAGE);
+        for (end, is_parity) in
+            [(4 * PAGE + 1024, false), (5 * PAGE, false), (6 * PAGE, true), (7 * PAGE, false)]
+        {
+            let mut whole = PlannedOperation { parity, ..data };
+            let rest = cut(&mut whole, end - data.offset, PAGE);
+            assert_eq!((whole.offset, whole.offset + whole.length), (data.offset, end));
+            assert_eq!((rest.offset, rest.offset + rest.length), (end, data.offset + data.length));
+            assert_eq!((whole.parity, rest.parity.is_parity(0)), (parity, is_parity), "from {end} on");
+        }
+    }
 }

@@ -369,6 +369,38 @@ pub(crate) mod tests {
         }
     }
 
+    /// Members, arrivals, completions, answers. Of what a policy does not hear members can run ahead.
+    #[test]
+    fn policies_hear_what_they_act_on_and_nothing_else() {
+        let members = rates::tests::members(8, 103);
+        let (own, message_latency) = (serde_json::Map::new(), SimDuration::ZERO);
+        let parameters =
+            Parameters { devices: 8, redundancy: 1, members: &members, message_latency, own: &own };
+        let mut heard = std::collections::BTreeMap::<[bool; 4], Vec<&str>>::new();
+        for entry in REGISTRY {
+            let policy = (entry.build)(&parameters).expect("its defaults will do");
+            let Interests { devices, arrivals, completions, answers } = policy.interests();
+            heard.entry([devices, arrivals, completions, answers]).or_default().push(entry.name);
+        }
+        let of_members = [
+            "reactive-inclusive",
+            "reactive-selective",
+            "gcsync",
+            "gclock",
+            "serial",
+            "ttflash",
+            "plm",
+            "gaftl",
+        ];
+        let expected = [
+            ([false; 4], vec!["local", "ioda", "hedge", "spare-the-rebuild"]),
+            ([false, false, false, true], vec!["sit-out"]),
+            ([true, false, false, false], of_members.to_vec()),
+            ([true, true, true, false], vec!["proactive-idle", "proactive-soft-limit"]),
+        ];
+        assert_eq!(heard, expected.into());
+    }
+
     /// The members a policy forces in answer to one event.
     pub(crate) fn forced(policy: &mut dyn Coordinator, event: Event, members: &[Delivered]) -> Vec<u16> {
         let mut actions = Vec::new();

@@ -515,6 +515,9 @@ mod tests {
         bench.on(12 * MS, arrival());
         bench.on(12 * MS, completion());
         assert_eq!(bench.round(15 * MS, [50, 0, 50]), force(&[0, 1]));
+        let expected =
+            [("polls", 3), ("quiet_collections", 1), ("forced_when_quiet", 2), ("forced_at_hard", 1)];
+        assert_eq!(bench.policy.counters(), expected);
     }
 
     #[test]

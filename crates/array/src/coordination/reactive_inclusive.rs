@@ -110,5 +110,6 @@ mod tests {
                 (400, Event::Timer(1), &[force(1), force(2), force(3)]),
             ],
         );
+        assert_eq!(policy.counters(), [("delays", 1), ("delays_cut_short", 0)]);
     }
 }

@@ -96,6 +96,7 @@ mod tests {
         let mut actions = Vec::new();
         policy.on(SimTime(400), &Event::Timer(1), &DeliveredView::of(&view), &mut actions);
         assert_eq!(actions, [0, 2].map(|member| Action::Force(DeviceId(member), Stop::Internal)));
+        assert_eq!(policy.counters(), [("delays", 1), ("delays_cut_short", 0)]);
     }
 
     #[test]

@@ -324,7 +324,7 @@ pub(crate) fn with_patience(parameters: &Parameters<'_>, patience: SimDuration) 
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ended, failed, hard, members, rebuilt, replaced, soft};
+    use super::super::tests::{ended, failed, hard, members, rebuilt, replaced, soft, started};
     use super::*;
 
     const PATIENCE: SimDuration = SimDuration(1_000);
@@ -480,6 +480,24 @@ mod tests {
                 (9, ended(0, false), &[]),
             ],
         );
+    }
+
+    /// The first of its dies had nothing to collect. If another one begins at that moment the turn goes on; otherwise it is over.
+    #[test]
+    fn a_turn_waits_a_moment_for_the_rest_of_a_member() {
+        let waits = [Action::Timer(SimTime(6), u64::MAX - 1)];
+        let begin: [(u64, Event, &[Action]); 3] =
+            [(0, soft(0), &[reserve(0)]), (5, drained(0), &[force(0)]), (5, ended(0, true), &waits)];
+        let silence = Event::Timer(u64::MAX - 1);
+        let mut two = policy().waiting_for_rest();
+        decisions(&mut two, &begin);
+        decisions(
+            &mut two,
+            &[(5, started(0), &[]), (6, silence, &[]), (9, ended(0, false), &[give_back(0)])],
+        );
+        let mut one = policy().waiting_for_rest();
+        decisions(&mut one, &begin);
+        decisions(&mut one, &[(6, silence, &[give_back(0)])]);
     }
 
     /// Of two redundant members one is left: all goes on.

@@ -267,6 +267,37 @@ fn pinned_is_the_inverse() {
     }
 }
 
+/// Whole rows of the range, with every copy, and the parity of these rows; no byte twice.
+#[test]
+fn a_write_writes_its_rows_and_their_parity() {
+    let mut rng = Rng::stream(16, "layout/written");
+    for _ in 0..1500 {
+        let (layout, walked, unit) = random(&mut rng);
+        let bytes = layout.logical_bytes();
+        if bytes == 0 {
+            continue;
+        }
+        let offset = rng.below(bytes);
+        let length = 1 + rng.below(bytes - offset);
+        let row = layout.page_size();
+        let range = offset / row * row..(offset + length).next_multiple_of(row);
+        let mut expected: Vec<(u16, u64)> = range.flat_map(|byte| places(&walked, unit, byte)).collect();
+        // A byte of parity is made of the bytes that lie as far from the start of other members.
+        let with_parity: BTreeSet<u64> = expected.iter().map(|place| place.1).collect();
+        let of_unit =
+            |&(member, row): &(u16, u64)| (row * unit..(row + 1) * unit).map(move |byte| (member, byte));
+        expected
+            .extend(walked.parity.iter().flat_map(of_unit).filter(|place| with_parity.contains(&place.1)));
+        expected.sort_unstable();
+        let mut written = Vec::new();
+        layout.written(offset, length, |member, start, bytes| {
+            written.extend((start..start + bytes).map(|byte| (member.0, byte)));
+        });
+        written.sort_unstable();
+        assert_eq!(written, expected, "{layout:?} {offset}+{length}");
+    }
+}
+
 /// Literal numbers for 8 members of 1000 KiB and units of 16 KiB (62 rows).
 #[test]
 fn capacities() {

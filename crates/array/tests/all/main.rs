@@ -32,6 +32,7 @@ mod sit_out;
 mod sources;
 mod stored;
 mod stripe_cache;
+mod trails;
 mod transactions;
 mod wear;
 mod wide;

@@ -23,13 +23,14 @@ type Heard = (SimTime, Event, Option<(Status, SimTime)>);
 /// Acts at given times, in us, and writes down what it hears.
 #[derive(Clone)]
 struct Ear {
+    interests: Interests,
     acts: Vec<(u64, Action)>,
     heard: Arc<Mutex<Vec<Heard>>>,
 }
 
 impl Coordinator for Ear {
     fn interests(&self) -> Interests {
-        Interests { devices: true, ..Interests::default() }
+        self.interests
     }
 
     fn interface(&self) -> Interface {
@@ -54,14 +55,23 @@ impl Coordinator for Ear {
 
 /// What is heard if these actions are taken.
 fn heard(acts: &[(u64, Action)]) -> Vec<Heard> {
+    heard_by(Interests { devices: true, ..Interests::default() }, acts, &[])
+}
+
+/// The same with such interests, and of requests that arrive.
+fn heard_by(interests: Interests, acts: &[(u64, Action)], requests: &[HostRequest]) -> Vec<Heard> {
     let mut config = raid0(&one_die(16, 4, 12), 1, PAGE);
     config.coordination.message_latency = SimDuration::from_us(LATENCY);
     let heard = Arc::default();
-    let ear = Ear { acts: acts.to_vec(), heard: Arc::clone(&heard) };
+    let ear = Ear { interests, acts: acts.to_vec(), heard: Arc::clone(&heard) };
     let Layout::Striped(layout) = config.layout() else { unreachable!("it is RAID-0") };
     let planner = Box::new(StripedPlanner::new(layout));
     let parts = Parts { coordinator: Box::new(ear), planner, payload: NoPayload };
     let mut array = Array::with_parts(&config, all_filled(&config, 2), parts, |_| NoProbe).unwrap();
+    for &request in requests {
+        array.advance_until(request.arrival).unwrap();
+        array.submit(request).unwrap();
+    }
     array.advance_until(us(20_000)).unwrap();
     drop(array);
     Arc::into_inner(heard).expect("the array is gone").into_inner().expect("nobody has panicked")
@@ -75,6 +85,19 @@ fn a_status_is_true_when_the_question_arrives_and_known_when_the_answer_does() {
     assert_eq!((asked.0, as_of), (us(110 + 2 * LATENCY), us(110 + LATENCY)));
     // It had begun 10 us before.
     assert_eq!((status.gc_active, status.gc_remaining), (true, SimDuration::from_us(COLLECT - 10)));
+}
+
+/// A read takes 25 us, and 20 us of transfer.
+#[test]
+fn answers_are_told_to_whoever_asks_for_them_and_to_nobody_else() {
+    let read = request(0, us(100), Operation::Read, 0, PAGE);
+    for answers in [false, true] {
+        let heard = heard_by(Interests { answers, ..Interests::default() }, &[], &[read]);
+        let told: Vec<(SimTime, Event)> = heard.iter().map(|&(at, event, _)| (at, event)).collect();
+        let latency = SimDuration::from_us(45);
+        let answered = Event::Answered { device: MEMBER, operation: Operation::Read, latency };
+        assert_eq!(told, if answers { vec![(us(145), answered)] } else { vec![] });
+    }
 }
 
 #[test]

@@ -1170,6 +1170,18 @@ mod tests {
         assert_eq!(happens(&mut cache, 1), ["out 1"]);
     }
 
+    /// Page 1 is trimmed while it is on its way, and page 2 before that.
+    #[test]
+    fn a_page_that_comes_back_is_found_and_what_was_dropped_is_not() {
+        let mut cache = cache(3, &[1]);
+        (1..3).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 0)));
+        assert_eq!(happens(&mut cache, 0), ["in 1", "out 1", "in 2"]);
+        assert_eq!([1, 2].map(|lpn| cache.trim(lpn)), [Trimmed::Elsewhere, Trimmed::Dropped(1)]);
+        [1, 0].into_iter().for_each(|slot| cache.take_back(slot));
+        assert_eq!([1, 2].map(|lpn| cache.holds(lpn)), [Some(0), None]);
+        cache.audit(0..=0);
+    }
+
     #[test]
     fn a_flush_is_done_with_the_last_write_before_it() {
         let mut cache = cache(2, &[1]);

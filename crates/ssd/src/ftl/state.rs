@@ -203,9 +203,10 @@ impl<'de> Deserialize<'de> for OpenBlocks {
 #[cfg(test)]
 mod tests {
     use harmonia_flash::presets;
+    use harmonia_types::registry::PolicyConfig;
 
     use super::*;
-    use crate::config::SsdConfig;
+    use crate::config::{Amount, SsdConfig};
     use crate::ftl::Ftl;
     use crate::placement::Frontiers;
 
@@ -235,6 +236,21 @@ mod tests {
         let separate = |free, written| has_room(Frontiers::Separate, free, written, &[0]);
         assert!(separate(1, [Some(16), Some(15)]) && !separate(1, [Some(0), Some(16)]));
         assert!(separate(2, [None, Some(15)]) && !separate(1, [None, Some(15)]));
+    }
+
+    /// One for the host, and three to which pages of a victim go.
+    #[test]
+    fn a_placement_needs_a_block_for_each_frontier() {
+        let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+        (config.geometry.blocks_per_plane, config.ftl.reserved_blocks) = (64, Amount::Blocks(24));
+        (config.ftl.frontiers, config.ftl.placement) = (Frontiers::Separate, PolicyConfig::named("sepbit"));
+        let ftl = Ftl::new(&config, 1, "device").expect("it works");
+        let mut unit = ftl.units[0].clone();
+        let mut has_room = |free| {
+            unit.free = free;
+            unit.has_room_to_collect(1, ftl.shape())
+        };
+        assert_eq!([has_room(3), has_room(4)], [false, true]);
     }
 
     #[test]

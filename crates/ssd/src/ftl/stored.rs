@@ -264,3 +264,236 @@ impl Ftl {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_engine::Rng;
+    use harmonia_flash::presets;
+    use harmonia_types::registry::PolicyConfig;
+    use harmonia_types::{IoCause, SimTime};
+
+    use super::*;
+    use crate::block::encode;
+    use crate::config::{Allocation, AllocationUnit, Amount};
+    use crate::ftl::Goal;
+    use crate::ftl::state::OpenBlocks;
+    use crate::gc::victim::{self, NoReads};
+    use crate::order::Order;
+    use crate::placement::Frontiers;
+    use crate::probe::NoProbe;
+
+    const BLOCKS: usize = 70;
+
+    /// Two dies of one unit each, of blocks of six pages. A number of a page has room for eight.
+    fn drive() -> SsdConfig {
+        let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+        let geometry = &mut config.geometry;
+        (geometry.chips_per_channel, geometry.planes_per_die) = (1, 1);
+        (geometry.blocks_per_plane, geometry.pages_per_block) = (BLOCKS as u32, 6);
+        config.ftl.reserved_blocks = Amount::Blocks(20);
+        config.gc.hard_threshold = Amount::Blocks(3);
+        config
+    }
+
+    /// The same of two planes, one of which the device chooses for each page.
+    fn choosing() -> SsdConfig {
+        let mut config = drive();
+        config.geometry.planes_per_die = 2;
+        config.ftl.allocation = Allocation::DynamicPlane(Order::of_dies("cwd").expect("three letters"));
+        config.ftl.allocation_unit = AllocationUnit::Plane;
+        config
+    }
+
+    /// Three streams: two handles, and what names none.
+    fn streams() -> SsdConfig {
+        let mut config = drive();
+        config.ftl.frontiers = Frontiers::Separate;
+        config.ftl.placement = PolicyConfig::named("streams").with("handles", 2);
+        config
+    }
+
+    /// Three times as many pages as there are were written, in a random order. Each unit has an open block.
+    fn used(config: &SsdConfig) -> Ftl {
+        let mut ftl = Ftl::new(config, 1, "device").expect("it works");
+        let victim = victim::build(&config.gc.victim).expect("a policy");
+        let (shape, mut rng) = (ftl.shape().clone(), Rng::stream(9, "stored"));
+        let pages = u64::from(shape.logical_pages);
+        let goal = Goal { stop: shape.stop, min_victims: 1 };
+        let mut turn = 0;
+        while turn < 3 * pages || ftl.units.iter().any(|unit| unit.frontiers[0].is_none()) {
+            let lpn = if turn < pages { turn } else { rng.below(pages) } as u32;
+            let (unit, lpn) = if shape.is_dynamic() {
+                let emptiest = shape.units_for(lpn).max_by_key(|&unit| ftl.free_blocks(unit));
+                (emptiest.expect("a unit"), lpn)
+            } else {
+                let (_, unit, in_unit) = shape.locate(lpn);
+                (unit, in_unit)
+            };
+            if ftl.free_blocks(unit) <= shape.hard {
+                let mut unit = ftl.unit(unit);
+                unit.collect(goal, &*victim, &NoReads, SimTime::ZERO, &mut NoProbe).expect("room");
+            }
+            ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).expect("room");
+            turn += 1;
+        }
+        ftl
+    }
+
+    fn tables(ftl: &Ftl) -> Vec<u8> {
+        let mut tables = Vec::new();
+        ftl.write_tables(&mut tables).expect("memory takes everything");
+        tables
+    }
+
+    fn read(config: &SsdConfig, units: &[UnitState], tables: &[u8]) -> Result<Ftl, String> {
+        Ftl::read_tables(config, units.to_vec(), &mut &tables[..]).map_err(|why| why.to_string())
+    }
+
+    /// Writes one number of a table.
+    fn put(tables: &mut [u8], place: usize, number: u32) {
+        tables[4 * place..][..4].copy_from_slice(&number.to_ne_bytes());
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        for config in [drive(), choosing(), streams()] {
+            let ftl = used(&config);
+            let (units, written) = (ftl.unit_states(), tables(&ftl));
+            assert_eq!(written.len() as u64, Ftl::table_bytes(ftl.shape()));
+            let back = read(&config, units, &written).expect("whole");
+            back.audit();
+            assert_eq!((back.unit_states(), tables(&back)), (units, written.clone()));
+            for unit in 0..ftl.shape().units() {
+                assert_eq!(back.blocks(unit).fewest_valid(), ftl.blocks(unit).fewest_valid());
+                // The reverse map is made anew.
+                let live = |ftl: &Ftl, block| ftl.next_live(unit, block, 0);
+                assert!((0..BLOCKS as u32).all(|block| live(&back, block) == live(&ftl, block)));
+            }
+            assert!(read(&config, units, &written[..written.len() - 1]).is_err(), "its end is missing");
+            let why = read(&config, &units[1..], &written).unwrap_err();
+            assert_eq!(why, format!("{} units of {}", units.len() - 1, units.len()));
+        }
+    }
+
+    #[test]
+    fn a_unit_that_contradicts_its_blocks_is_refused() {
+        let (config, ftl) = (drive(), used(&drive()));
+        let written = tables(&ftl);
+        let of = |block: usize| state_of(ftl.entries[block]);
+        let [closed, free] = [BlockState::Closed, BlockState::Free]
+            .map(|state| (0..BLOCKS).find(|&block| of(block) == state).expect("one of them") as u32);
+        let refused = |what: &str, edit: &dyn Fn(&mut UnitState)| {
+            for unit in 0..2 {
+                let mut units = ftl.unit_states().to_vec();
+                edit(&mut units[unit]);
+                let why = read(&config, &units, &written).map(|_| ()).unwrap_err();
+                assert!(why.starts_with(&format!("unit {unit}: ")), "{what}: {why}");
+            }
+        };
+        fn open(unit: &mut UnitState) -> &mut OpenBlock {
+            unit.frontiers[0].as_mut().expect("it is open")
+        }
+        refused("a free block more", &|unit| unit.free += 1);
+        refused("a hidden one", &|unit| unit.hidden = 1);
+        refused("a ring that begins behind its end", &|unit| unit.free_head = BLOCKS as u32);
+        refused("an open block that does not exist", &|unit| open(unit).block = BLOCKS as u32);
+        refused("a page that does not exist", &|unit| open(unit).page = 6);
+        refused("nothing open", &|unit| unit.frontiers[0] = None);
+        refused("one more set aside", &|unit| unit.partial.push(OpenBlock { block: free, page: 0 }));
+        refused("a page more", &|unit| unit.mapped += 1);
+        let mut units = ftl.unit_states().to_vec();
+        open(&mut units[0]).block = closed;
+        assert!(read(&config, &units, &written).is_err(), "a closed block for the open one");
+    }
+
+    #[test]
+    fn blocks_that_contradict_one_another_are_refused() {
+        let (config, ftl) = (drive(), used(&drive()));
+        let (units, written) = (ftl.unit_states(), tables(&ftl));
+        for (byte, bit) in (0..4 * 2 * BLOCKS).flat_map(|byte| (0..8).map(move |bit| (byte, bit))) {
+            let mut damaged = written.clone();
+            damaged[byte] ^= 1 << bit;
+            assert!(read(&config, units, &damaged).is_err(), "bit {bit} of byte {byte} of states and counts");
+        }
+        // A closed block for a retired one, of which no page is live either.
+        for state in [BlockState::Collecting, BlockState::Retired] {
+            let closed = (0..BLOCKS).find(|&block| state_of(ftl.entries[block]) == BlockState::Closed);
+            let closed = closed.expect("one of them");
+            let mut damaged = written.clone();
+            put(&mut damaged, closed, encode(state, valid_of(ftl.entries[closed])));
+            assert!(read(&config, units, &damaged).is_err(), "{state:?}");
+        }
+        // Free blocks are those in the ring from its head on.
+        let open = ftl.units[0].frontiers[0].expect("it is open").block;
+        let in_ring = |step: u32, block: u32| {
+            let place = ((ftl.units[0].free_head + step) % BLOCKS as u32) as usize;
+            let mut damaged = written.clone();
+            put(&mut damaged, 3 * 2 * BLOCKS + place, block);
+            read(&config, units, &damaged).is_ok()
+        };
+        let free = ftl.units[0].free;
+        assert_eq!([0, free - 1, free].map(|step| in_ring(step, open)), [false, false, true]);
+        assert_eq!([BLOCKS as u32 - 1, BLOCKS as u32].map(|block| in_ring(free, block)), [true, false]);
+    }
+
+    #[test]
+    fn a_map_that_contradicts_the_blocks_is_refused() {
+        let (config, ftl) = (drive(), used(&drive()));
+        let (units, written) = (ftl.unit_states(), tables(&ftl));
+        let pages = ftl.shape().unit_pages as usize;
+        for unit in 0..2 {
+            let why = |ppn: u32| {
+                let mut damaged = written.clone();
+                put(&mut damaged, 4 * 2 * BLOCKS + unit * pages + 5, ppn);
+                read(&config, units, &damaged).map(|_| ()).unwrap_err()
+            };
+            let nowhere = format!("unit {unit}: LPN 5 is mapped to a page that does not exist");
+            let block = ftl.map[unit * pages + 5] >> 3;
+            assert_eq!([block << 3 | 6, (BLOCKS as u32) << 3].map(why), [nowhere.clone(), nowhere]);
+            let other = if block == 0 { 1 } else { block - 1 };
+            let contradicts = format!("unit {unit}: valid pages contradict the map");
+            assert_eq!([other << 3, NONE].map(why), [contradicts.clone(), contradicts]);
+        }
+    }
+
+    /// Pages 0 and 1 lie on dies 0 and 1: after an exchange all counts agree.
+    #[test]
+    fn a_page_on_a_die_that_its_number_does_not_name_is_refused() {
+        let (config, ftl) = (choosing(), used(&choosing()));
+        let mut damaged = tables(&ftl);
+        assert_ne!(ftl.shape().units_for(0), ftl.shape().units_for(1));
+        let map = 4 * 4 * BLOCKS;
+        put(&mut damaged, map, ftl.map[1]);
+        put(&mut damaged, map + 1, ftl.map[0]);
+        let why = read(&config, ftl.unit_states(), &damaged).map(|_| ()).unwrap_err();
+        assert_eq!(why, "LPN 0 is mapped to a page of another die");
+    }
+
+    #[test]
+    fn what_is_noted_for_placement_is_that_of_the_policy() {
+        let (config, ftl) = (streams(), used(&streams()));
+        let written = tables(&ftl);
+        let placing = ftl.placing.as_deref().expect("it notes something");
+        let frontiers = 4 * (4 * 2 * BLOCKS + ftl.shape().logical_pages as usize);
+        let takes = |byte: usize, noted: u8| {
+            let mut damaged = written.clone();
+            damaged[byte] = noted;
+            read(&config, ftl.unit_states(), &damaged).is_ok()
+        };
+        let count = placing.count.all;
+        assert_eq!([count - 1, count].map(|noted| takes(frontiers + 1, noted)), [true, false]);
+        assert_eq!([2, 3].map(|handle| takes(written.len() - 1, handle)), [true, false]);
+        let with = |config: &SsdConfig, ftl: &Ftl, edit: &dyn Fn(&mut UnitState)| {
+            let mut units = ftl.unit_states().to_vec();
+            edit(&mut units[1]);
+            read(config, &units, &tables(ftl)).is_ok()
+        };
+        assert!(!with(&config, &ftl, &|unit| unit.placed = None));
+        assert!(!with(&config, &ftl, &|unit| {
+            unit.placed.as_mut().expect("it notes something").streams.pop();
+        }));
+        assert!(!with(&config, &ftl, &|unit| unit.frontiers = OpenBlocks::none(count + 1)));
+        let (plain, other) = (drive(), used(&drive()));
+        assert!(!with(&plain, &other, &|unit| unit.placed = Some(Box::default())));
+    }
+}

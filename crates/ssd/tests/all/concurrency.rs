@@ -3,13 +3,13 @@
 //! Each test drives a small device event by event and looks at who collects. That data survives, whatever the
 //! policy, is `content`'s and `registry`'s business.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, read_blame};
 use crate::seams::{ERASE, PROGRAM, READ};
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Allocation, AllocationUnit, Amount, Device, Ftl, PolicyConfig, SsdConfig, SubRequest};
-use harmonia_types::{Operation, SimDuration, SimTime};
+use harmonia_types::{Blame, Operation, SimDuration, SimTime};
 use serde_json::{Value, json};
 
 type Checked = Device<AnyProbe>;
@@ -175,6 +175,45 @@ fn a_die_that_finds_nothing_in_its_last_plane_looks_at_the_others_again() {
         least = least.min(bench.device.ftl().free_blocks(0));
     }
     assert_eq!((bench.known.len(), least), (11, 1), "the last block is for what collection moves");
+}
+
+fn fast(token: u32, operation: Operation, page: u64) -> SubRequest {
+    SubRequest { fast_fail: true, ..crate::bench::sub(token, operation, page, 1) }
+}
+
+/// Die 0 collects until 26,000. Die 1 has filled its open block by 16,070, and its last block is for what it collects.
+fn without_room() -> Bench {
+    let mut config = limited(crate::bench::one_die(), "fixed", &json!({ "start": 1.0, "channels": 1 }));
+    config.geometry.chips_per_channel = 2;
+    let mut bench = Bench::aged(&config, &[0, 1]);
+    bench.read(0, 1, 0, 1);
+    // While there is room they do not wait for collection.
+    for (token, page) in [(2, 1), (3, 3), (4, 5)] {
+        bench.submit(100, fast(token, Operation::Write, page));
+    }
+    bench.advance(20_000);
+    assert!((2..5).all(|token| bench.find(token).is_some_and(|done| done.blame.queue_gc == 0)));
+    bench
+}
+
+#[test]
+fn a_die_that_has_no_room_before_its_turn_goes_on_reading() {
+    let mut bench = without_room();
+    bench.read(20_000, 5, 7, 1).known_at(21_300, 5, 21_370, read_blame());
+    bench.write(22_000, 6, 9, 1).advance(200_000);
+    let waited = bench.find(6).map(|done| done.blame);
+    assert!(waited.is_some_and(|blame| blame.queue_gc > 25_000), "a write waits for the turn: {waited:?}");
+}
+
+/// The write is refused when the read before it is done; the one behind it goes on at that moment.
+#[test]
+fn a_write_without_room_is_refused_and_the_reads_around_it_are_served() {
+    let mut bench = without_room();
+    bench.read(22_000, 5, 7, 1).submit(22_000, fast(6, Operation::Write, 9));
+    bench.submit(22_100, fast(7, Operation::Read, 11));
+    bench.known_at(24_600, 7, 24_670, Blame { queue_host: 1_200, ..read_blame() });
+    let refused: Vec<_> = bench.device.refusals().iter().map(|one| (one.token, one.at)).collect();
+    assert_eq!(refused, [(6, SimTime(23_300))]);
 }
 
 #[test]

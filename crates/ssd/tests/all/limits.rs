@@ -2,10 +2,10 @@
 
 use crate::bench::one_die;
 use crate::units::four;
-use harmonia_flash::Copyback;
+use harmonia_flash::{Copyback, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Frontiers, LevelingConfig,
-    PolicyConfig, SsdConfig, WearConfig, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, LevelingConfig,
+    Order, PolicyConfig, SsdConfig, Superblock, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -163,6 +163,101 @@ fn what_does_not_go_together_is_refused() {
         (c.ftl.placement, c.ftl.reserved_blocks) = (PolicyConfig::named("sepbit"), Amount::Blocks(16));
         c.ftl.allocation = if is_dynamic == 1 { Allocation::Dynamic } else { Allocation::CWDP };
     });
+}
+
+/// What a drive needs, and a change that takes it away.
+type Need<'a> = (&'a str, &'a dyn Fn(&mut SsdConfig));
+
+/// This drive works, but not with any of these changes. The key at fault is named, and what is needed instead.
+fn needs(drive: &SsdConfig, key: &str, changes: &[Need<'_>]) {
+    assert_eq!(drive.resolve().err(), None);
+    for (what, change) in changes {
+        let mut changed = drive.clone();
+        change(&mut changed);
+        let why = changed.resolve().expect_err(what);
+        assert!(why.key == key && why.why.contains(what), "{what}: {why}");
+    }
+}
+
+fn chooses_planes(config: &mut SsdConfig) {
+    config.ftl.allocation = Allocation::DynamicPlane(Order::of_dies("cwd").expect("three letters"));
+}
+
+/// Times of two types of pages.
+fn two_times() -> PageTimes {
+    PageTimes::by_type(&[SimDuration(1_000), SimDuration(2_000)]).expect("two times")
+}
+
+#[test]
+fn what_programs_of_several_units_need() {
+    let mut drive = four();
+    (drive.geometry.program_pages, drive.geometry.blocks_per_plane) = (2, 16);
+    drive.ftl.reserved_blocks = Amount::Blocks(10);
+    let changes: &[Need<'_>] = &[
+        ("ssd.geometry.summary_pages = 0", &|c| c.geometry.summary_pages = 2),
+        ("ssd.timing.copyback = \"none\"", &|c| c.timing.copyback = Copyback::Die),
+        ("ssd.ftl.multi_plane = false", &|c| (c.ftl.multi_plane, c.geometry.planes_per_die) = (true, 2)),
+        ("ssd.gc.destination = \"unit\"", &|c| {
+            (c.ftl.allocation, c.gc.destination) = (Allocation::Dynamic, Destination::Device);
+        }),
+        ("an order of four letters", &|c| {
+            c.geometry.channels = 2;
+            chooses_planes(c);
+        }),
+        ("one time as ssd.timing.program", &|c| c.timing.program = two_times()),
+        ("ssd.gc.schedule = \"io-parallel\"", &|c| c.gc.schedule = "io-parallel".into()),
+    ];
+    needs(&drive, "ssd.ftl.mapping_unit", changes);
+}
+
+#[test]
+fn what_superblocks_need() {
+    let mut drive = one_die();
+    (drive.geometry.channels, drive.geometry.planes_per_die) = (2, 2);
+    (drive.ftl.superblock, drive.timing.copyback) = (Superblock::Drive, Copyback::None);
+    let changes: &[Need<'_>] = &[
+        ("2 dies of a drive; 1, 2 work", &|c| c.ftl.superblock = Superblock::Dies(3)),
+        ("ssd.write_cache.size", &|c| c.ftl.mapping_unit = Some(2048)),
+        ("ssd.ftl.allocation_unit = \"die\"", &|c| c.ftl.allocation_unit = AllocationUnit::Plane),
+        ("\"dynamic\" as ssd.ftl.allocation", &|c| {
+            c.ftl.allocation_unit = AllocationUnit::Plane;
+            chooses_planes(c);
+        }),
+        ("ssd.gc.destination = \"unit\"", &|c| {
+            (c.ftl.allocation, c.gc.destination) = (Allocation::Dynamic, Destination::Device);
+        }),
+        ("ssd.ftl.multi_plane = false", &|c| c.ftl.multi_plane = true),
+        ("ssd.geometry.summary_pages = 0", &|c| c.geometry.summary_pages = 1),
+        ("one time for all pages", &|c| c.timing.read = two_times()),
+        ("one time for all pages", &|c| c.timing.program = two_times()),
+        ("joins no operations", &|c| c.gc.schedule = "io-parallel".into()),
+        ("\"read-match\"", &|c| c.gc.victim = "read-match".into()),
+        ("ssd.gc.domain = \"die\"", &|c| c.gc.domain = Domain::Channel),
+        ("ssd.gc.concurrency.policy = \"unlimited\"", &|c| c.gc.concurrency = "fixed".into()),
+    ];
+    needs(&drive, "ssd.ftl.superblock", changes);
+    // Step by step each die goes on by itself.
+    drive.gc.schedule = "preemptive".into();
+    let changes: &[Need<'_>] = &[
+        ("ssd.ftl.free_list = \"fifo\"", &|c| c.ftl.free_list = FreeList::LeastWorn),
+        ("ssd.gc.min_victims = 1", &|c| c.gc.min_victims = 2),
+        ("no [ssd.leveling]", &|c| c.leveling = Some(LevelingConfig::default())),
+    ];
+    needs(&drive, "ssd.ftl.superblock", changes);
+}
+
+#[test]
+fn what_placement_needs() {
+    let mut drive = one_die();
+    (drive.geometry.blocks_per_plane, drive.ftl.reserved_blocks) = (32, Amount::Blocks(16));
+    (drive.ftl.placement, drive.gc.hard_threshold) = (PolicyConfig::named("sepbit"), Amount::Blocks(3));
+    let changes: &[Need<'_>] = &[
+        ("an order of four letters", &|c| c.ftl.allocation = Allocation::Dynamic),
+        ("ssd.ftl.multi_plane = false", &|c| (c.ftl.multi_plane, c.geometry.planes_per_die) = (true, 2)),
+        ("joins no host writes", &|c| c.gc.schedule = "io-parallel".into()),
+        ("no [ssd.leveling]", &|c| c.leveling = Some(LevelingConfig::default())),
+    ];
+    needs(&drive, "ssd.ftl.placement", changes);
 }
 
 /// Collection ends at two free blocks, and a frontier takes a third one.

@@ -17,6 +17,7 @@ mod estimates;
 mod fast_fail;
 mod faults;
 mod figure_5;
+mod follow;
 mod golden;
 mod imports;
 mod io_parallel;

@@ -52,6 +52,12 @@ fn counters(bench: &mut Bench) -> DeviceCounters {
 }
 
 #[test]
+fn a_device_says_whether_it_pairs() {
+    let pairs = |config: &SsdConfig| Bench::empty(config).device.pairs();
+    assert_eq!((pairs(&paired(2)), pairs(&planes(2))), (true, false));
+}
+
+#[test]
 fn a_collection_alone_takes_its_moves_and_erases() {
     let mut bench = collecting();
     assert!(bench.known_at(67_700, 1, 67_770, met(66_400, read_blame())).met_gc);

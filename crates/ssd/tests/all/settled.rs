@@ -6,12 +6,12 @@
 use crate::bench::*;
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::{Device, Domain, Ftl, SsdConfig, SubCompletion, SubRequest};
-use harmonia_types::{IoCause, Operation, SimTime};
+use harmonia_ssd::{Device, Domain, Ftl, Priority, SsdConfig, SubCompletion, SubRequest};
+use harmonia_types::{IoCause, Operation, SimDuration, SimTime};
 
 const SEEDS: u64 = 1_000;
 
-/// A few dies of their own pins, all full.
+/// A few dies, all full; most of them have pins of their own and nothing else.
 fn config(rng: &mut Rng) -> SsdConfig {
     let mut config = one_die();
     config.geometry.channels = 1 + rng.below(3) as u32;
@@ -21,6 +21,14 @@ fn config(rng: &mut Rng) -> SsdConfig {
     if rng.chance(0.2) {
         // A write then ends as the data of another one arrives.
         config.link.bandwidth = PAGE * 1_000_000_000 / 53;
+    }
+    // What has no short way.
+    match rng.below(20) {
+        0 => config.controller.command_overhead = SimDuration(40),
+        1 => config.geometry.own_pins = false,
+        2 => config.ftl.priority = Priority::ReadsFirst,
+        3 => config.write_cache.size = Some((1 + rng.below(4)) * PAGE),
+        _ => {}
     }
     config
 }

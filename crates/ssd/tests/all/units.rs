@@ -74,6 +74,19 @@ fn what_a_program_lacks_is_padding() {
     bench.device.ftl().audit();
 }
 
+/// Its command is before all that it carries, and is nobody's wait.
+#[test]
+fn a_program_has_one_command() {
+    let mut config = four();
+    config.timing.command.program = SimDuration(20);
+    let mut bench = Bench::empty(&config);
+    write_at_once(&mut bench, 0, &[(0, 0), (1, 3), (2, 6)]);
+    let blame = Blame { transfer: 75 + 20, ..program_blame(3) };
+    for unit in 0..3 {
+        bench.known_by(5_245, unit, 5_245, blame);
+    }
+}
+
 #[test]
 fn a_unit_is_read_with_its_page_and_transferred_alone() {
     let mut bench = Bench::with(&four(), &[&[0, 1, 2, 3, 4, 5]]);

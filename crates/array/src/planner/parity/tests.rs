@@ -125,6 +125,27 @@ fn raid5() -> Stage {
     Stage::new(Level::Raid5(Rotation::LeftSymmetric), 4, 1, SmallWrite::Fewest)
 }
 
+/// Units of two pages.
+#[test]
+fn writes_join_that_lie_side_by_side_in_the_same_rows() {
+    let mut stage = Stage::new(Level::Raid5(Rotation::LeftSymmetric), 4, 2, SmallWrite::Fewest);
+    let writes = [(0, 1), (2, 1), (3, 1), (4, 1), (0, 2), (2, 2)];
+    let [first, next, below, last, whole, beside] =
+        writes.map(|(page, pages)| stage.split(Operation::Write, page * PAGE, pages * PAGE)[0]);
+    let join = |one: &Transaction, other: &Transaction| {
+        let joined = stage.planner.join_writes(one, other)?;
+        assert_eq!(joined.rows, one.rows);
+        Some((joined.units, joined.offset / PAGE, joined.length / PAGE))
+    };
+    for (one, other) in [(&first, &next), (&next, &first)] {
+        assert_eq!(join(one, other), Some(((0, 1), 0, 3)));
+    }
+    assert_eq!(join(&whole, &beside), Some(((0, 1), 0, 4)));
+    assert_eq!(join(&first, &below), None, "another row");
+    assert_eq!(join(&first, &last), None, "a unit lies between them");
+    assert_eq!(join(&first, &Transaction { operation: Operation::Read, ..next }), None);
+}
+
 #[test]
 fn a_missing_page_is_read_from_the_others() {
     let mut stage = raid5().with(1, Condition::Failed);

@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(rows.written(row(4, 0, InTheWay::Nothing)), Pages { reads: 0, writes: 5 });
     }
 
-    /// One read more is beyond it, one less within; parts of pages and work of nobody are not judged.
+    /// One read more is beyond it, one less within; parts of pages, discards and work of nobody are not judged.
     #[test]
     fn a_plan_is_held_to_the_rule_exactly() {
         let stripes = Stripes { parities: 1, extra: 0, forces: false };
@@ -253,6 +253,8 @@ mod tests {
             Transaction { offset: 512, ..write },
             Transaction { kind: Kind::Tidy, ..write },
             Transaction { attempt: 1, ..write },
+            Transaction { operation: Operation::Trim, ..write },
+            Transaction { length: 0, ..write },
         ] {
             assert_eq!(judge(&of, 9), (3, 1, 1, 5), "{of:?}");
         }

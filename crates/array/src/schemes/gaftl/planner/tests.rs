@@ -14,7 +14,7 @@ use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTi
 use super::GaftlPlanner;
 use crate::config::{Avoid, Reads, SmallWrite};
 use crate::delivered::Delivered;
-use crate::health::Health;
+use crate::health::{Condition, Health};
 use crate::layout::{Layout, Level, Parity, Rotation};
 use crate::planner::parity::ParityPlanner;
 use crate::planner::{
@@ -51,6 +51,7 @@ struct Stage {
     layout: Parity,
     health: Health,
     members: Vec<Delivered>,
+    outstanding: Vec<Bytes>,
     collecting: Collecting,
     /// The first row of the reserve.
     reserve: u64,
@@ -76,9 +77,10 @@ impl Stage {
         let planner = GaftlPlanner::new(plain, (&whole, layout.clone()), small_write, free_stripes);
         let known = Delivered { status: None, as_of: SimTime::ZERO, capable: true, collecting: false };
         let members = vec![known; usize::from(members)];
-        let health = Health::new(members.len());
+        let (health, outstanding) = (Health::new(members.len()), vec![0; members.len()]);
         let (reserve, slots) = (stripes * unit_pages, free_stripes * unit_pages);
-        Stage { planner, layout, health, members, collecting: Collecting::default(), reserve, slots }
+        let collecting = Collecting::default();
+        Stage { planner, layout, health, members, outstanding, collecting, reserve, slots }
     }
 
     fn placing(self, placing: Placing) -> Stage {
@@ -91,9 +93,8 @@ impl Stage {
     }
 
     fn with<T>(&mut self, ask: impl FnOnce(&mut GaftlPlanner, &View<'_>) -> T) -> T {
-        let outstanding = vec![0; self.members.len()];
-        let Stage { planner, health, members, collecting, .. } = self;
-        ask(planner, &View { members, health, outstanding: &outstanding, look: collecting })
+        let Stage { planner, health, members, outstanding, collecting, .. } = self;
+        ask(planner, &View { members, health, outstanding, look: collecting })
     }
 
     fn split(&mut self, operation: Operation, offset: Bytes, length: Bytes) -> Vec<Transaction> {
@@ -223,6 +224,20 @@ fn a_unit_whose_member_collects_goes_to_two_others_and_out_of_its_parity() {
 }
 
 #[test]
+fn a_slot_goes_to_the_members_that_have_least_to_do() {
+    for (others, takes) in [([1, 2], [3, 4]), ([3, 4], [1, 2]), ([1, 4], [2, 3])] {
+        let mut stage = five();
+        stage.collects(&[0]);
+        others.into_iter().for_each(|member| stage.outstanding[member] = PAGE);
+        stage.write(0..1);
+        let on = stage.planner.displaced.of(0, 0).expect("it is displaced").on;
+        let mut on = [on[0].0, on[1].0];
+        on.sort_unstable();
+        assert_eq!(on, takes);
+    }
+}
+
+#[test]
 fn a_displaced_unit_is_written_where_it_is_and_home_when_its_member_is_free() {
     let mut stage = five();
     stage.collects(&[1]);
@@ -279,6 +294,8 @@ fn with_the_parity_in_the_way_all_units_are_displaced_and_the_stripe_stays() {
     let [read, written] = stage.write(0..3);
     assert_eq!((read.len(), written.len()), (0, 6));
     assert!(written.iter().all(|place| place.0 != 4 && place.1 >= 32));
+    let of = |member: u16| written.iter().filter(|place| place.0 == member).count();
+    assert!((0..4).all(|member| of(member) > 0), "all take a part of it: {written:?}");
     assert!((0..3).all(|unit| stage.planner.displaced.of(0, unit).is_some_and(|copy| copy.in_parity)));
     // Unit 3 is rebuilt from the old copies, which its parity still has.
     stage.collects(&[3]);
@@ -355,6 +372,27 @@ fn idle_time_brings_units_home_one_by_one() {
     let [read, written] = stage.carry_out(&second);
     assert_eq!((read.len(), written), (2, vec![(0, 1), (3, 1)]), "slot and old parity");
     assert_eq!((stage.tidy(), stage.planner.displaced.taken()), (None, 0));
+    let expected = [
+        ("displaced", 2),
+        ("home_by_write", 0),
+        ("home_in_idle", 2),
+        ("waits_full", 0),
+        ("waits_several", 0),
+    ];
+    assert_eq!(stage.planner.own_counters(), expected);
+}
+
+/// Parity does without unit 1, which is displaced, and unit 2 has failed: the old unit 0 and parity are read, and nothing else would do.
+#[test]
+fn a_write_to_a_row_of_a_failed_member_reads_what_is_left() {
+    let mut stage = five();
+    stage.collects(&[1]);
+    stage.write(1..2);
+    stage.collects(&[]);
+    stage.health.set(DeviceId(2), Condition::Failed);
+    let before = stage.planner.counters().pre_read_bytes;
+    assert_eq!(stage.write(0..1), [(); 2].map(|()| vec![(0, 0), (4, 0)]));
+    assert_eq!(stage.planner.counters().pre_read_bytes - before, 2 * PAGE);
 }
 
 #[test]

@@ -1,0 +1,118 @@
+//! What does a device tell somebody who follows single pages: for what did a page wait, and where?
+//!
+//! ```text
+//! tR 1,000   transfer 300   tPROG 5,000   link 70      a low die collects from 0 to 26,000
+//! ```
+
+use harmonia_ssd::follow::{Before, Follower, Met, PageAccount, Place, Switch, Why};
+use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
+use harmonia_ssd::{Device, SsdConfig, SubRequest, WriteCacheConfig};
+use harmonia_types::{Lpn, Operation, SimTime};
+
+use crate::bench::*;
+
+struct Follows(Follower);
+
+impl Probe for Follows {
+    fn audits(&self) -> bool {
+        true
+    }
+
+    fn follower(&mut self) -> Option<&mut Follower> {
+        Some(&mut self.0)
+    }
+
+    fn followed(&self) -> Option<&Follower> {
+        Some(&self.0)
+    }
+
+    fn read(&mut self, from: Option<FlashPage>, _: Lpn, origin: Origin) {
+        if let Some(from) = from {
+            self.0.touches(origin.token, origin.page, from.unit, from.ppn);
+        }
+    }
+}
+
+/// The same device, whose pages are followed.
+fn followed(config: &SsdConfig, bench: &Bench) -> Bench {
+    let switch = Switch::default();
+    switch.set(true);
+    let probe = Follows(Follower::new(config.resolve().unwrap().dies, &switch));
+    Bench { device: Device::new(config, bench.device.ftl().clone(), any(probe)).unwrap(), known: Vec::new() }
+}
+
+/// What is known of an operation that is done.
+fn account(bench: &Bench, token: u64) -> PageAccount {
+    let follows: &Follows = probe_as(bench.device.probe());
+    follows.0.page_done(token).cloned().expect("it is done")
+}
+
+/// How long a page waited for each collection that is known, and how many victims each had.
+fn collections(account: &PageAccount) -> Vec<(u64, usize)> {
+    let known = |met: &Met| met.collection.as_ref().map(|of| (met.ns, of.victims.len()));
+    account.collections.iter().map(|met| known(met).expect("it is known")).collect()
+}
+
+/// Die 1 sends its page from 1,000 to 1,300. Die 0 has one to send from 1,100 on, and a second read behind that.
+#[test]
+fn waiting_for_the_bus_is_told_from_waiting_for_the_die() {
+    let config = shared_bus();
+    let mut bench = followed(&config, &Bench::with(&config, &[&[0, 1], &[0]]));
+    bench.read(0, 1, 1, 1).read(100, 2, 0, 1).read(200, 3, 2, 1).advance(10_000);
+    let [first, second, third] = [1, 2, 3].map(|token| account(&bench, token));
+    assert_eq!((first.blame.queue_host, first.host_on_bus), (0, 0));
+    assert_eq!((second.blame.queue_host, second.host_on_bus, second.host_in_command), (200, 200, 0));
+    assert_eq!(second.place, Some(Place { channel: 0, die: 0, plane: Some(0) }));
+    assert_eq!((third.blame.queue_host, third.host_on_bus), (1_400, 0));
+    assert_eq!(third.before, Before { reads: 1, ..Before::default() });
+}
+
+#[test]
+fn the_plane_of_a_page_is_told() {
+    let config = planes(2);
+    let mut bench = followed(&config, &Bench::with(&config, &[&[0], &[0]]));
+    bench.read(0, 1, 1, 1).read(10_000, 2, 0, 1).advance(20_000);
+    let told = [1, 2].map(|token| account(&bench, token).place.expect("it was on a die").plane);
+    assert_eq!(told, [Some(1), Some(0)]);
+}
+
+#[test]
+fn a_read_that_waits_for_collection_is_told_which() {
+    let mut bench = followed(&one_die(), &Bench::aged(&one_die(), &[0]));
+    bench.read(0, 1, 0, 1).read(1_000, 2, 1, 1).advance(60_000);
+    let [first, second] = [1, 2].map(|token| collections(&account(&bench, token)));
+    assert_eq!((first, second), (vec![(26_000, 1)], vec![(25_000, 1)]));
+    let [Met { collection: Some(met), .. }] = &account(&bench, 2).collections[..] else {
+        panic!("one is known")
+    };
+    assert_eq!(met.why, Why::Threshold { die: 0, free: 1, is_hard: true });
+}
+
+/// It waits from 400 on for a read, until a collection is ordered at 600.
+#[test]
+fn a_read_that_is_refused_is_told_what_it_waited_for() {
+    let mut bench = followed(&one_die(), &Bench::aged(&one_die(), &[]));
+    bench
+        .read(0, 1, 0, 1)
+        .submit(400, SubRequest { fast_fail: true, ..sub(2, Operation::Read, 1, 1) })
+        .force(600);
+    let follows: &Follows = probe_as(bench.device.probe());
+    let account = follows.0.page_refused(2, SimTime(600)).expect("it is refused");
+    assert_eq!((account.blame.queue_host, account.blame.total()), (200, 200));
+    assert_eq!(account.place, Some(Place { channel: 0, die: 0, plane: None }));
+}
+
+/// A die that collects holds the only slot of the cache, and the write that waits for the slot has waited for this collection.
+#[test]
+fn a_write_that_waits_for_a_slot_is_told_for_which_collection() {
+    let mut config = one_die();
+    config.write_cache = WriteCacheConfig { size: Some(PAGE), ..WriteCacheConfig::default() };
+    let mut bench = followed(&config, &Bench::aged(&config, &[0]));
+    bench.write(0, 1, 0, 1).write(1_000, 2, 1, 1).advance(100_000);
+    let [first, second] = [1, 2].map(|token| account(&bench, token));
+    assert_eq!((collections(&first), first.place), (vec![], None));
+    // From 1,070 on, when its data was there, until 26,070.
+    assert_eq!((collections(&second), second.blame.queue_gc), (vec![(25_000, 1)], 25_000));
+    assert_eq!(second.place.map(|place| place.die), Some(0));
+    assert_eq!(bench.find(2).map(|done| done.finish > SimTime(31_000)), Some(true));
+}
