@@ -155,6 +155,11 @@ impl Part {
         parts
     }
 
+    /// The part with this name in JSON.
+    pub fn named(name: &str) -> Option<Part> {
+        Part::all().into_iter().find(|part| part.counter.name == name)
+    }
+
     /// Its time. Unit: ns.
     pub fn of(&self, blame: &BlameSum) -> u128 {
         blame.parts()[self.index]
@@ -198,6 +203,12 @@ impl BlameSum {
     /// Sum of all parts: the summed response time they explain. Unit: ns.
     pub fn total(&self) -> u128 {
         self.parts().iter().sum()
+    }
+
+    /// The part that took longest; of several the last.
+    pub fn longest(&self) -> &'static Counter {
+        let longest = self.values().into_iter().max_by_key(|(_, ns)| *ns);
+        longest.map_or(&BlameSum::TABLE[0], |(counter, _)| counter)
     }
 }
 

@@ -37,7 +37,7 @@ use super::gate::Gate;
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::{NONE, Node, Parent};
-use super::trails::{NO_TRAIL, Trails, What};
+use super::trails::{NO_TRAIL, What};
 use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::config::StripeCacheConfig;
@@ -188,13 +188,6 @@ impl Chain {
         }
         whole
     }
-
-    /// This chain and a wait for rows, entries or others that read.
-    fn and_wait(&mut self, now: SimTime, trails: &mut Option<Box<Trails>>) {
-        self.trails_off(trails, now, What::Entries);
-        self.blame.stripe_wait += (now - self.finish).0;
-        self.finish = now;
-    }
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -287,9 +280,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Array { cache: Some(cache), transactions, trails, .. } = self else { return Ok(()) };
         cache.stages.insert(handle, Stage::Writes);
         let before = &mut transactions[handle].before;
-        before.and_wait(now, trails);
+        before.waited(trails, now, What::Entries);
         if let Some(parts) = cache.parts.get_mut(&handle) {
-            parts.iter_mut().for_each(|part| part.before.and_wait(now, trails));
+            parts.iter_mut().for_each(|part| part.before.waited(trails, now, What::Entries));
             // What was before is told by the parts.
             parts[0].before = *before;
             (before.blame, before.gc_wait, before.trail) = (RequestBlame::default(), None, NO_TRAIL);
