@@ -209,7 +209,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             return self.plan(handle, now);
         }
-        self.merge_waiting(handle);
+        self.merge_waiting(handle, now);
         let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
         if cache.enter(handle, spec.rows) == Gate::Goes {
             return self.enter_cache(handle, now);
@@ -381,7 +381,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let first = self.transactions[handle].spec.rows.first;
         let Some(cache) = self.cache.as_deref() else { return Ok(()) };
         let Some(&holder) = cache.open.get(&first) else { return Ok(()) };
-        if self.merge_waiting(holder) == 0 {
+        if self.merge_waiting(holder, now) == 0 {
             return Ok(());
         }
         let is_delayed =
@@ -398,7 +398,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Lets those who wait for the rows of a write join it, as far as they can. How many did.
-    fn merge_waiting(&mut self, handle: u32) -> usize {
+    fn merge_waiting(&mut self, handle: u32, now: SimTime) -> usize {
         let parts = self.cache.as_deref().and_then(|cache| cache.parts.get(&handle));
         let last = parts.and_then(|parts| parts.last()).map_or(handle, |part| part.handle);
         let (mut ticket, mut count) = (self.transactions[last].ticket, 0);
@@ -406,14 +406,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let specs = (self.transactions[handle].spec, self.transactions[other].spec);
             let planner = if self.is_cached(other) { self.planner.uses_cache() } else { None };
             let Some(joined) = planner.and_then(|planner| planner.join(&specs.0, &specs.1)) else { break };
-            self.merge(handle, other, joined);
+            self.merge(handle, other, joined, now);
             (ticket, count) = (next, count + 1);
         }
         count
     }
 
-    fn merge(&mut self, handle: u32, other: u32, joined: Transaction) {
-        let Array { cache: Some(cache), transactions, requests, payload, .. } = self else { return };
+    fn merge(&mut self, handle: u32, other: u32, joined: Transaction, now: SimTime) {
+        let Array { cache: Some(cache), transactions, requests, payload, trails, .. } = self else { return };
+        // Until now it waited for its rows.
+        let purpose = transactions[handle].purpose;
+        transactions[other].before.waited_for_rows(trails, (handle, purpose), now);
         let part = |handle: u32| match transactions[handle] {
             Running { purpose: Purpose::Request { request, position }, before, .. } => {
                 Some(Part { handle, request, position, before })

@@ -142,7 +142,8 @@ impl What {
         match self {
             What::Restart => blame.restart += ns,
             What::EarlierWrites => blame.data.queue_host += ns,
-            What::Rows(_) | What::Entries => blame.stripe_wait += ns,
+            What::Rows(_) => blame.stripe_wait += ns,
+            What::Entries => blame.entry_wait += ns,
             What::Log | What::Bitmap => blame.log_wait += ns,
             What::Depth(_) => blame.depth_wait += ns,
             What::Window(_) => blame.window_wait += ns,
