@@ -37,7 +37,7 @@ use std::time::Instant;
 
 use harmonia_array::{AgedState, AgeingPlan, age};
 use harmonia_metrics::Report;
-use harmonia_run::{RunOptions, Silent, Unobserved, compare, run_aged};
+use harmonia_run::{RunOptions, compare, run_aged};
 use harmonia_scenario::{Scenario, Variant};
 use table::{Floors, Tables};
 
@@ -231,7 +231,7 @@ fn ageing(scenario: &Scenario) -> f64 {
 }
 
 fn options(threads: usize, cancel: &AtomicBool) -> RunOptions<'_> {
-    RunOptions { threads, checked: false, cancel, progress: &Silent, observe: &Unobserved, cache: None }
+    RunOptions { threads, cancel, ..RunOptions::default() }
 }
 
 fn measure(scenario: &Scenario, aged: AgedState) -> Report {

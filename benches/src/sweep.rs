@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-use harmonia_run::{RunOptions, Silent, Unobserved};
+use harmonia_run::RunOptions;
 use harmonia_sweep::{Base, Plan, Point, Store, Unwatched, run};
 
 use super::table::{REPEATS, Spread, Tables};
@@ -30,14 +30,7 @@ fn once(points: &[Point], cores: usize) -> (f64, f64) {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::create(folder.path()).expect("a folder");
     let cancel = AtomicBool::new(false);
-    let options = RunOptions {
-        threads: cores,
-        checked: false,
-        cancel: &cancel,
-        progress: &Silent,
-        observe: &Unobserved,
-        cache: None,
-    };
+    let options = RunOptions { threads: cores, cancel: &cancel, ..RunOptions::default() };
     let (clock, before) = (Instant::now(), processor_seconds());
     let done = run(points, &store, &options, &Unwatched).expect("runs");
     assert_eq!(done.run, points.len());

@@ -152,6 +152,9 @@ pub struct Timing {
     /// How long the array of a program or an erase works at least before it is suspended, since it began or was resumed.
     #[serde(skip_serializing_if = "is_no_time")]
     pub minimum_run: SimDuration,
+    /// How often a program or an erase is suspended at most; `None`: as often as reads come.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_suspends: Option<u32>,
     /// Added to what remained of a suspended operation when it goes on.
     pub resume: SimDuration,
     /// How often a page is read again.
@@ -206,6 +209,7 @@ impl Timing {
         suspend_erase: None,
         suspend_host_program: None,
         minimum_run: SimDuration::ZERO,
+        most_suspends: None,
         resume: SimDuration::ZERO,
         read_retry: ReadRetry::OFF,
     };

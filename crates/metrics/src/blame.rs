@@ -10,7 +10,7 @@
 //! data            queue_gc   queue_rebuild   queue_host  service  transfer  link, cache_wait
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
-//! (no phase)      stripe_wait, restart, depth_wait, log_wait, window_wait
+//! (no phase)      stripe_wait, restart, depth_wait, log_wait, window_wait, entry_wait
 //! ```
 //!
 //! Invariant: both sum to the summed response time, to the nanosecond.
@@ -60,6 +60,9 @@ harmonia_types::counters! {
         /// The host's own data in the controller of a drive, or waiting for it: for what each command takes
         /// (`ssd.controller.command_overhead`), or until it moved what the write cache holds (`units_per_second`); absent if 0.
         pub controller: u128 = Sum, "ns", [serde(skip_serializing_if = "is_zero")];
+        /// Waiting of a write until the stripe cache had an entry for each of its rows (`array.stripe_cache`), or let it read for its
+        /// parity (`array.delay_pre_reads`); absent if 0.
+        pub entry_wait: u128 = Sum, "ns" as "entry wait", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The time of one phase by resource, summed over all requests.
@@ -133,6 +136,7 @@ const SHOWN: [Shown; BlameSum::TABLE.len()] = [
     other("waiting until the write cache of a drive had room", "#17becf"),
     other("waiting in a queue of the host until a drive fetched one more command", "#b15928"),
     other("in the controller of a drive, or waiting for it", "#66789a"),
+    other("waiting until the stripe cache had an entry, or let a write read for its parity", "#9b1b30"),
 ];
 
 /// A part of the response time, as tables, figures and the page show it.
@@ -153,6 +157,11 @@ impl Part {
             all.map(|(index, (counter, shown))| Part { counter, shown, index }).collect();
         parts.sort_by_key(|part| !part.shown.is_own);
         parts
+    }
+
+    /// The part with this name in JSON.
+    pub fn named(name: &str) -> Option<Part> {
+        Part::all().into_iter().find(|part| part.counter.name == name)
     }
 
     /// Its time. Unit: ns.
@@ -181,12 +190,14 @@ impl BlameSum {
             depth_wait,
             log_wait,
             window_wait,
+            entry_wait,
         } = *blame;
         self.stripe_wait += u128::from(stripe_wait);
         self.restart += u128::from(restart);
         self.depth_wait += u128::from(depth_wait);
         self.log_wait += u128::from(log_wait);
         self.window_wait += u128::from(window_wait);
+        self.entry_wait += u128::from(entry_wait);
     }
 
     /// The parts, in the order of [`Self::TABLE`]. Unit: ns.
@@ -198,6 +209,12 @@ impl BlameSum {
     /// Sum of all parts: the summed response time they explain. Unit: ns.
     pub fn total(&self) -> u128 {
         self.parts().iter().sum()
+    }
+
+    /// The part that took longest; of several the last.
+    pub fn longest(&self) -> &'static Counter {
+        let longest = self.values().into_iter().max_by_key(|(_, ns)| *ns);
+        longest.map_or(&BlameSum::TABLE[0], |(counter, _)| counter)
     }
 }
 

@@ -17,11 +17,14 @@ use std::sync::{Mutex, PoisonError};
 
 use harmonia_array::{AgedState, Followed, Followup, Holder, OperationAccount, Step, What};
 use harmonia_metrics::rows::OPERATIONS;
-use harmonia_metrics::{Observer, Report};
+use harmonia_metrics::{BlameSum, Observer, Report};
 use harmonia_scenario::{Scenario, Variant};
 use harmonia_ssd::follow::{Collection, Met, PageAccount, Place, Why};
 use harmonia_types::units::format_duration;
-use harmonia_types::{Completion, DeviceId, IoCause, Operation, Phase, RequestBlame, SimDuration, SimTime};
+use harmonia_types::{
+    Blame, Completion, Counter, Counters, DeviceId, IoCause, Operation, Phase, RequestBlame, SimDuration,
+    SimTime,
+};
 use serde::Serialize;
 
 use crate::seeds::Job;
@@ -535,7 +538,8 @@ pub(crate) fn operation(operation: Operation) -> &'static str {
 
 fn explained_step(step: &Step, names: &Names) -> ExplainedStep {
     let ns = (step.until - step.from).as_ns();
-    let wait = |cause, at| ExplainedPart { cause, ns, at, ..ExplainedPart::default() };
+    let cause = BlameSum::of(&step.blame()).longest().name;
+    let wait = |at| ExplainedPart { cause, ns, at, ..ExplainedPart::default() };
     let mut told = ExplainedStep {
         from_ns: step.from.as_ns(),
         ns,
@@ -545,34 +549,34 @@ fn explained_step(step: &Step, names: &Names) -> ExplainedStep {
         parts: Vec::new(),
     };
     let part = match &step.what {
-        What::Restart => wait("restart", "power"),
-        What::EarlierWrites => wait("queue_host", "earlier-writes"),
+        What::Restart => wait("power"),
+        What::EarlierWrites => wait("earlier-writes"),
         What::Rows(holder) => {
             let (held_by, held_by_request) = match *holder {
                 Holder::Host(request) => ("host", request),
                 Holder::Upkeep => ("upkeep", None),
                 Holder::Array => ("array", None),
             };
-            ExplainedPart { held_by: Some(held_by), held_by_request, ..wait("stripe_wait", "rows") }
+            ExplainedPart { held_by: Some(held_by), held_by_request, ..wait("rows") }
         }
-        What::Entries => wait("stripe_wait", "stripe-cache"),
-        What::Log => wait("log_wait", "log"),
-        What::Bitmap => wait("log_wait", "bitmap"),
+        What::Entries => wait("stripe-cache"),
+        What::Log => wait("log"),
+        What::Bitmap => wait("bitmap"),
         What::Depth(member) => {
             told.member = Some(member.0);
-            wait("depth_wait", "queue")
+            wait("queue")
         }
         What::Window(member) => {
             told.member = Some(member.0);
-            wait("window_wait", "queue")
+            wait("queue")
         }
         What::Reserved(member, _) => {
             told.member = Some(member.0);
-            wait("queue_gc", "member")
+            wait("member")
         }
-        What::Late(member, collects) => {
+        What::Late(member, _) => {
             told.member = Some(member.0);
-            wait(if *collects { "queue_gc" } else { "queue_host" }, "member")
+            wait("member")
         }
         What::Operation(account) => {
             told.member = Some(account.member.0);
@@ -660,7 +664,19 @@ fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
         at("service", blame.service, if is_on_flash { "die" } else { "write-cache" }),
     ]);
     all.retain(|part| part.ns > 0);
+    all.extend(of_no_place(blame, &all));
     all
+}
+
+/// What the time of an operation went to beyond these parts: of a cause for which nothing better is known than the member.
+fn of_no_place(blame: &Blame, told: &[ExplainedPart]) -> Vec<ExplainedPart> {
+    let all = BlameSum::of(&RequestBlame { data: *blame, ..RequestBlame::NONE });
+    let rest = |cause: &'static Counter, ns: u128| {
+        let told = told.iter().filter(|part| part.cause == cause.name).map(|part| u128::from(part.ns));
+        let ns = ns.saturating_sub(told.sum()) as u64;
+        (ns > 0).then(|| ExplainedPart { cause: cause.name, ns, at: "member", ..ExplainedPart::default() })
+    };
+    all.values().into_iter().filter_map(|(cause, ns)| rest(cause, ns)).collect()
 }
 
 fn explained_collection(

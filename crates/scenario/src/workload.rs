@@ -379,8 +379,9 @@ fn bursts(table: &Section<'_>, rate: f64, usual: Option<&Arrival>) -> Parsed<(f6
 /// Where requests go; the keys of a pattern only with that pattern.
 pub(crate) fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
     let mut pattern = table.get_or(&keys::PATTERN, AddressPattern::Uniform)?;
-    let chosen = table.table.text("pattern").unwrap_or_default();
-    for (name, owner) in schema::owned("workload.address").filter(|(_, owner)| *owner != chosen) {
+    let chosen = keys::PATTERN.show(&pattern);
+    let is_other = |owner: &str| chosen != Some(owner.into());
+    for (name, owner) in schema::owned("workload.address").filter(|(_, owner)| is_other(owner)) {
         foreign(table, name, "this pattern", &format!("only with pattern = \"{owner}\""))?;
     }
     match &mut pattern {

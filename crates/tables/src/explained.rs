@@ -1,5 +1,6 @@
 //! Where the time of single requests went: a block of lines for each, the answer first.
 
+use harmonia_metrics::Part;
 use harmonia_run::explain::{
     Explained, ExplainedCollection, ExplainedPart, ExplainedStep, Explanation, MemberOperation, ServedBefore,
 };
@@ -183,14 +184,14 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
         ("link", _) => format!("on the host link of {ssd}, or waiting for it{role}"),
         ("controller", _) => format!("in the controller of {ssd}, or waiting for it{role}"),
         ("cache_wait", _) => waiting(&format!("the write cache of {ssd}")),
-        ("stripe_wait", "stripe-cache") => waiting("an entry of the stripe cache"),
-        ("stripe_wait", _) => waiting(&held(request, part)),
+        (_, "stripe-cache") => waiting("an entry of the stripe cache"),
+        (_, "rows") => waiting(&held(request, part)),
         ("depth_wait", _) => waiting(&format!("a place in the queue of {ssd} or the controller")),
         ("window_wait", _) => waiting(&format!("{ssd} to fetch it from its queue")),
         ("log_wait", "bitmap") => waiting("the write-intent bitmap"),
         ("log_wait", _) => waiting("room in the log"),
         ("restart", _) => "until it was submitted again after a loss of power".to_owned(),
-        (cause, at) => format!("{cause} at {at}"),
+        (cause, _) => Part::named(cause).map_or(cause, |part| part.shown.meaning).to_owned() + &role,
     }
 }
 

@@ -337,6 +337,8 @@ pub struct RequestBlame {
     pub log_wait: u64,
     /// In a queue of the host, waiting until a drive fetches one more command.
     pub window_wait: u64,
+    /// Waiting until the stripe cache has entries, or lets it read for its parity.
+    pub entry_wait: u64,
 }
 
 impl RequestBlame {
@@ -350,6 +352,7 @@ impl RequestBlame {
         depth_wait: 0,
         log_wait: 0,
         window_wait: 0,
+        entry_wait: 0,
     };
 
     /// Sum of all parts: the response time they explain.
@@ -364,9 +367,10 @@ impl RequestBlame {
             depth_wait,
             log_wait,
             window_wait,
+            entry_wait,
         } = self;
         let phases = data.total() + parity.total() + reconstruct.total();
-        phases + *stripe_wait + *restart + *depth_wait + *log_wait + *window_wait
+        phases + *stripe_wait + *restart + *depth_wait + *log_wait + *window_wait + *entry_wait
     }
 
     /// Adds `other` part by part.
@@ -380,6 +384,7 @@ impl RequestBlame {
             depth_wait,
             log_wait,
             window_wait,
+            entry_wait,
         } = other;
         self.data.add(data);
         self.parity.add(parity);
@@ -389,6 +394,7 @@ impl RequestBlame {
         self.depth_wait += depth_wait;
         self.log_wait += log_wait;
         self.window_wait += window_wait;
+        self.entry_wait += entry_wait;
     }
 
     /// Adds the time of an operation that belongs to `phase`.

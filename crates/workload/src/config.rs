@@ -61,6 +61,29 @@ pub struct SyntheticConfig {
     pub align: bool,
 }
 
+impl SyntheticConfig {
+    /// So many writes of so many bytes, at random times with so many a second, anywhere, of whole pages. Other loads say what is
+    /// different.
+    pub fn writes(requests: u64, rate: f64, bytes: Bytes) -> SyntheticConfig {
+        SyntheticConfig {
+            limit: Limit::Requests(requests),
+            warmup: Limit::Requests(0),
+            arrival: Arrival::Poisson { rate },
+            size: SizeDistribution::Fixed { mean: bytes },
+            read_fraction: 0.0,
+            trim_fraction: 0.0,
+            fua_fraction: 0.0,
+            address: AddressPattern::Uniform,
+            footprint: Extent::ALL,
+            start_unit: 1,
+            skew_fraction: 0.0,
+            skew_member: 0,
+            skew_rest: SkewRest::Others,
+            align: true,
+        }
+    }
+}
+
 /// Generated load of several streams, merged by time. Each has a part of the logical space, to itself unless it says where.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamsConfig {

@@ -249,7 +249,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        ArrayGeometryForLoad, Extent, Remap, SizeDistribution, SkewRest, StreamArrival, StreamConfig, Volumes,
+        ArrayGeometryForLoad, Extent, Remap, SizeDistribution, StreamArrival, StreamConfig, Volumes,
     };
 
     const PAGE: u64 = 4096;
@@ -263,20 +263,10 @@ mod tests {
 
     fn zipf(read_fraction: f64) -> SyntheticConfig {
         SyntheticConfig {
-            limit: Limit::Requests(20_000),
-            warmup: Limit::Requests(0),
-            arrival: Arrival::Poisson { rate: 1000.0 },
-            size: SizeDistribution::Fixed { mean: PAGE },
             read_fraction,
             trim_fraction: 0.1,
-            fua_fraction: 0.0,
             address: AddressPattern::Zipf { theta: 1.2 },
-            footprint: Extent::ALL,
-            start_unit: 1,
-            skew_fraction: 0.0,
-            skew_member: 0,
-            skew_rest: SkewRest::Others,
-            align: true,
+            ..SyntheticConfig::writes(20_000, 1000.0, PAGE)
         }
     }
 

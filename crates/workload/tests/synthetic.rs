@@ -5,8 +5,8 @@
 
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, RequestBlame, SimDuration, SimTime};
 use harmonia_workload::{
-    AddressPattern, ArrayGeometryForLoad, Arrival, Choices, Extent, Limit, Next, SizeDistribution, SkewRest,
-    Source, Synthetic, SyntheticConfig, WorkingSetPattern,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Choices, Extent, Limit, Next, SizeDistribution, Source,
+    Synthetic, SyntheticConfig, WorkingSetPattern,
 };
 
 const PAGE: u64 = 4096;
@@ -22,22 +22,7 @@ const N: usize = 100_000;
 
 /// HPC(W): 510.53 KB, 20.12% read, 476.5 requests a second.
 fn hpc() -> SyntheticConfig {
-    SyntheticConfig {
-        limit: Limit::Requests(N as u64),
-        warmup: Limit::Requests(0),
-        arrival: Arrival::Poisson { rate: 476.5 },
-        size: SizeDistribution::Fixed { mean: 510_530 },
-        read_fraction: 0.2012,
-        trim_fraction: 0.0,
-        fua_fraction: 0.0,
-        address: AddressPattern::Uniform,
-        footprint: Extent::ALL,
-        start_unit: 1,
-        skew_fraction: 0.0,
-        skew_member: 0,
-        skew_rest: SkewRest::Others,
-        align: true,
-    }
+    SyntheticConfig { read_fraction: 0.2012, ..SyntheticConfig::writes(N as u64, 476.5, 510_530) }
 }
 
 fn try_all(config: &SyntheticConfig, seed: u64) -> Result<Vec<HostRequest>, String> {

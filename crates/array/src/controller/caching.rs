@@ -37,7 +37,7 @@ use super::gate::Gate;
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::{NONE, Node, Parent};
-use super::trails::{NO_TRAIL, Trails, What};
+use super::trails::{NO_TRAIL, What};
 use super::transactions::{Chain, Running};
 use super::{Array, ArrayFailure};
 use crate::config::StripeCacheConfig;
@@ -188,13 +188,6 @@ impl Chain {
         }
         whole
     }
-
-    /// This chain and a wait for rows, entries or others that read.
-    fn and_wait(&mut self, now: SimTime, trails: &mut Option<Box<Trails>>) {
-        self.trails_off(trails, now, What::Entries);
-        self.blame.stripe_wait += (now - self.finish).0;
-        self.finish = now;
-    }
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -216,7 +209,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             return self.plan(handle, now);
         }
-        self.merge_waiting(handle);
+        self.merge_waiting(handle, now);
         let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
         if cache.enter(handle, spec.rows) == Gate::Goes {
             return self.enter_cache(handle, now);
@@ -287,9 +280,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Array { cache: Some(cache), transactions, trails, .. } = self else { return Ok(()) };
         cache.stages.insert(handle, Stage::Writes);
         let before = &mut transactions[handle].before;
-        before.and_wait(now, trails);
+        before.waited(trails, now, What::Entries);
         if let Some(parts) = cache.parts.get_mut(&handle) {
-            parts.iter_mut().for_each(|part| part.before.and_wait(now, trails));
+            parts.iter_mut().for_each(|part| part.before.waited(trails, now, What::Entries));
             // What was before is told by the parts.
             parts[0].before = *before;
             (before.blame, before.gc_wait, before.trail) = (RequestBlame::default(), None, NO_TRAIL);
@@ -388,7 +381,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let first = self.transactions[handle].spec.rows.first;
         let Some(cache) = self.cache.as_deref() else { return Ok(()) };
         let Some(&holder) = cache.open.get(&first) else { return Ok(()) };
-        if self.merge_waiting(holder) == 0 {
+        if self.merge_waiting(holder, now) == 0 {
             return Ok(());
         }
         let is_delayed =
@@ -405,7 +398,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Lets those who wait for the rows of a write join it, as far as they can. How many did.
-    fn merge_waiting(&mut self, handle: u32) -> usize {
+    fn merge_waiting(&mut self, handle: u32, now: SimTime) -> usize {
         let parts = self.cache.as_deref().and_then(|cache| cache.parts.get(&handle));
         let last = parts.and_then(|parts| parts.last()).map_or(handle, |part| part.handle);
         let (mut ticket, mut count) = (self.transactions[last].ticket, 0);
@@ -413,14 +406,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let specs = (self.transactions[handle].spec, self.transactions[other].spec);
             let planner = if self.is_cached(other) { self.planner.uses_cache() } else { None };
             let Some(joined) = planner.and_then(|planner| planner.join(&specs.0, &specs.1)) else { break };
-            self.merge(handle, other, joined);
+            self.merge(handle, other, joined, now);
             (ticket, count) = (next, count + 1);
         }
         count
     }
 
-    fn merge(&mut self, handle: u32, other: u32, joined: Transaction) {
-        let Array { cache: Some(cache), transactions, requests, payload, .. } = self else { return };
+    fn merge(&mut self, handle: u32, other: u32, joined: Transaction, now: SimTime) {
+        let Array { cache: Some(cache), transactions, requests, payload, trails, .. } = self else { return };
+        // Until now it waited for its rows.
+        let purpose = transactions[handle].purpose;
+        transactions[other].before.waited_for_rows(trails, (handle, purpose), now);
         let part = |handle: u32| match transactions[handle] {
             Running { purpose: Purpose::Request { request, position }, before, .. } => {
                 Some(Part { handle, request, position, before })

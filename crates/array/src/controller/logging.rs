@@ -139,9 +139,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let running = &mut self.transactions[first];
             running.state.has_room();
             self.waiting -= 1;
-            running.end.trails_off(&mut self.trails, now, What::Log);
-            running.end.blame.log_wait += now.saturating_since(running.end.finish).0;
-            running.end.finish = running.end.finish.max(now);
+            running.end.waited(&mut self.trails, now, What::Log);
             self.agenda.push(now, Message::NextStep(first));
         }
     }

@@ -47,10 +47,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(bitmap) = self.bitmap.as_deref_mut() else { return false };
         let Some(waiters) = bitmap.begin(now) else { return false };
         for &waiter in waiters {
-            let before = &mut self.transactions[waiter].before;
-            before.trails_off(&mut self.trails, now, What::Bitmap);
-            before.blame.log_wait += (now - before.finish).0;
-            before.finish = now;
+            self.transactions[waiter].before.waited(&mut self.trails, now, What::Bitmap);
         }
         true
     }
@@ -90,12 +87,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 if chain.gc_wait.map(|wait| wait.ns) > before.gc_wait.map(|wait| wait.ns) {
                     before.gc_wait = chain.gc_wait;
                 }
+                before.finish = now;
             } else {
                 // It came later, and waited for what others had begun.
-                before.trails_off(&mut self.trails, now, What::Bitmap);
-                before.blame.log_wait += (now - before.finish).0;
+                before.waited(&mut self.trails, now, What::Bitmap);
             }
-            before.finish = now;
             if let Some(request) = running.purpose.request() {
                 self.requests[request].met_gc |= is_affected;
             }

@@ -3,7 +3,7 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{DeviceId, HostRequest, Operation, ParityPages, RequestBlame, SimTime};
+use harmonia_types::{DeviceId, HostRequest, Operation, ParityPages, SimTime};
 
 use super::copying::Route;
 use super::depth::{Depth, Waiting as InLine};
@@ -386,15 +386,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             NONE => self.transactions[node.transaction()].before,
             before => self.nodes.take_before(before),
         };
-        let RequestBlame { depth_wait, window_wait, .. } = &mut chain.blame;
-        *(if for_window { window_wait } else { depth_wait }) += (now - since).0;
-        if self.trails.is_some() {
-            let member = self.name_of(node.operation.device);
-            chain.finish = since;
-            let what = if for_window { What::Window(member) } else { What::Depth(member) };
-            chain.trails_off(&mut self.trails, now, what);
-        }
-        chain.finish = now;
+        let member = self.name_of(node.operation.device);
+        chain.finish = since;
+        let what = if for_window { What::Window(member) } else { What::Depth(member) };
+        chain.waited(&mut self.trails, now, what);
         self.nodes.get_mut(place).before = self.nodes.keep_before(chain);
     }
 }

@@ -15,7 +15,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use harmonia_ssd::follow::{PageAccount, Switch};
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, Bytes, Completion, DeviceId, IoCause, Operation, Phase, RequestBlame, SimTime};
+use harmonia_types::{
+    Blame, Bytes, Completion, DeviceId, IoCause, Operation, Phase, RequestBlame, SimDuration, SimTime,
+};
 
 use super::Array;
 use super::payload::Payload;
@@ -127,21 +129,29 @@ pub struct Followup {
 impl Step {
     /// Where its time went.
     pub fn blame(&self) -> RequestBlame {
-        let ns = (self.until - self.from).0;
         let mut blame = RequestBlame::NONE;
-        match &self.what {
-            What::Restart => blame.restart = ns,
-            What::EarlierWrites => blame.data.queue_host = ns,
-            What::Rows(_) | What::Entries => blame.stripe_wait = ns,
-            What::Log | What::Bitmap => blame.log_wait = ns,
-            What::Depth(_) => blame.depth_wait = ns,
-            What::Window(_) => blame.window_wait = ns,
+        self.what.charge(self.until - self.from, &mut blame);
+        blame
+    }
+}
+
+impl What {
+    /// Adds the time that it took to the part of blame that it belongs to.
+    #[inline]
+    fn charge(&self, SimDuration(ns): SimDuration, blame: &mut RequestBlame) {
+        match self {
+            What::Restart => blame.restart += ns,
+            What::EarlierWrites => blame.data.queue_host += ns,
+            What::Rows(_) => blame.stripe_wait += ns,
+            What::Entries => blame.entry_wait += ns,
+            What::Log | What::Bitmap => blame.log_wait += ns,
+            What::Depth(_) => blame.depth_wait += ns,
+            What::Window(_) => blame.window_wait += ns,
             What::Reserved(_, phase) => blame.charge(*phase, &Blame { queue_gc: ns, ..Blame::NONE }),
-            What::Late(_, true) => blame.data.queue_gc = ns,
-            What::Late(_, false) => blame.data.queue_host = ns,
+            What::Late(_, true) => blame.data.queue_gc += ns,
+            What::Late(_, false) => blame.data.queue_host += ns,
             What::Operation(operation) => blame.charge(operation.phase, &operation.blame),
         }
-        blame
     }
 }
 
@@ -252,11 +262,19 @@ impl Chain {
         self
     }
 
-    /// A wait from its end until now.
+    /// A wait from its end until now, along its trail.
     pub(super) fn trails_off(&mut self, trails: &mut Option<Box<Trails>>, now: SimTime, what: What) {
         if let Some(trails) = trails {
             self.trail = trails.goes(self.trail, (self.finish, now), what);
         }
+    }
+
+    /// A wait from its end until now, if that is later: it is in its blame and along its trail.
+    #[inline]
+    pub(super) fn waited(&mut self, trails: &mut Option<Box<Trails>>, now: SimTime, what: What) {
+        what.charge(now.saturating_since(self.finish), &mut self.blame);
+        self.trails_off(trails, now, what);
+        self.finish = self.finish.max(now);
     }
 
     /// A wait for rows, which a transaction of such a purpose held last.
@@ -266,9 +284,8 @@ impl Chain {
         (holder, purpose): (u32, Purpose),
         now: SimTime,
     ) {
-        if let Some(of) = trails.as_deref().map(|trails| trails.holder(holder, purpose)) {
-            self.trails_off(trails, now, What::Rows(of));
-        }
+        let of = trails.as_deref().map_or(Holder::Array, |trails| trails.holder(holder, purpose));
+        self.waited(trails, now, What::Rows(of));
     }
 }
 

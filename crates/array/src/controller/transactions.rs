@@ -769,8 +769,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 running.state.grant();
                 let before = &mut running.before;
                 before.waited_for_rows(&mut self.trails, (handle, purpose), now);
-                before.blame.stripe_wait += (now - before.finish).0;
-                before.finish = now;
                 self.admit(waiter, now)?;
             }
             granted.clear();

@@ -102,7 +102,7 @@ fn sequential_units_become_a_full_stripe_without_pre_reads() {
     assert_eq!(counters.cache.delays, 1);
     // The last of them makes it full, and it goes at once: behind the first one's reads at those members that have some.
     assert_eq!(finishes(&done[1..]), [done[1].finish; 4]);
-    assert!(done[1].blame.stripe_wait == 3_000 && done[4].blame.stripe_wait == 0);
+    assert!(done[1].blame.entry_wait == 3_000 && done[4].blame.entry_wait == 0);
     assert!(done[1].finish <= us(4 + 45 + 220 + 220), "{:?}", done[1].finish);
     let mut plain = array(0, SmallWrite::Fewest);
     // One after the other, the first of them behind page 9 at a member that both use.
@@ -115,18 +115,18 @@ fn writes_that_are_put_off_begin_together_when_nobody_reads() {
     let requests = [write(0, 0, 0, 1), write(1, 1, 5, 1), write(2, 2, 10, 1), write(3, 44, 15, 1)];
     let mut cached = array(16, SmallWrite::ReadModifyWrite);
     let done = run(&mut cached, &requests);
-    let waits: Vec<u64> = done.iter().map(|done| done.blame.stripe_wait).collect();
+    let waits: Vec<u64> = done.iter().map(|done| done.blame.entry_wait).collect();
     assert_eq!(waits, [0, 44_000, 43_000, 1_000]);
     assert_eq!(cached.counters().cache.delays, 3);
     // At 46 us three are reading, so one that comes then is put off as well, but not when they are done.
     let mut cached = array(16, SmallWrite::ReadModifyWrite);
     let done = run(&mut cached, &[write(0, 0, 0, 1), write(1, 45, 5, 1)]);
-    assert_eq!((done[1].blame.stripe_wait, cached.counters().cache.delays), (0, 0), "not put off at 45 us");
+    assert_eq!((done[1].blame.entry_wait, cached.counters().cache.delays), (0, 0), "not put off at 45 us");
     // Synchronous writes are not put off.
     let whole = level(Level::Raid5(Default::default()), &one_die(24, 16, 6), 5, PAGE);
     let stripe_cache = StripeCacheConfig { entries: 16, delays: false };
     let mut cached = of(ArrayConfig { stripe_cache, small_write: SmallWrite::ReadModifyWrite, ..whole });
-    let waits = run(&mut cached, &requests).iter().map(|done| done.blame.stripe_wait).sum::<u64>();
+    let waits = run(&mut cached, &requests).iter().map(|done| done.blame.entry_wait).sum::<u64>();
     assert_eq!((waits, cached.counters().cache.delays), (0, 0));
 }
 
@@ -158,8 +158,9 @@ fn writes_wait_for_entries_in_the_order_they_came() {
     let mut cached = array(1, SmallWrite::ReadModifyWrite);
     let done = run(&mut cached, &requests);
     assert_eq!(finishes(&done), [us(265), us(530), us(795), us(1_060)]);
-    let waits: Vec<u64> = done.iter().map(|done| done.blame.stripe_wait).collect();
-    assert_eq!(waits, [0, 264_000, 528_000, 792_000]);
+    // The last one waits for its row before it waits for an entry.
+    let waits: Vec<_> = done.iter().map(|done| (done.blame.stripe_wait, done.blame.entry_wait)).collect();
+    assert_eq!(waits, [(0, 0), (0, 264_000), (0, 528_000), (262_000, 530_000)]);
     let counters = cached.counters().cache;
     assert_eq!((counters.entry_waits, counters.high_water), (3, 1));
     assert_eq!(counters.hits, 0, "the entry of the first row was used again");
@@ -174,7 +175,7 @@ fn who_waits_goes_on_below_three_quarters() {
     let mut cached = array(4, SmallWrite::Fewest);
     let done = run(&mut cached, &requests);
     assert_eq!(finishes(&done)[..4], [us(220), us(440), us(660), us(880)]);
-    assert_eq!(done[4].blame.stripe_wait, 439_000, "at 220 us three quarters are in use, at 440 us half");
+    assert_eq!(done[4].blame.entry_wait, 439_000, "at 220 us three quarters are in use, at 440 us half");
 }
 
 #[test]

@@ -361,6 +361,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read" },
     at! { "ssd.timing.minimum_run", timing.minimum_run if says_minimum_run, time(), PRESET,
         "how long the array of a program or an erase works at least before a read suspends it, since it began or was resumed" },
+    at! { "ssd.timing.most_suspends", timing.most_suspends, count(1, 65_535).optional(), "none",
+        "how often a program or an erase is suspended at most. Reads that come later wait until it ends" },
     at! { "ssd.timing.resume", timing.resume, time(), PRESET,
         "time added to the rest of a suspended operation when it continues" },
     by! { "ssd.timing.read_retry", table("a table with `probability` and `step`"), Draft::read_retry, |_, _| None, "off",

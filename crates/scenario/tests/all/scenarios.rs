@@ -294,7 +294,7 @@ fn a_device_has_all_its_keys() {
         command_window: Some(64),
         arbitration: Arbitration::Fifo,
         command_overhead: SimDuration(300),
-        units_per_second: None,
+        ..ControllerConfig::default()
     };
     assert_eq!(ssd.controller, controller);
     assert_eq!(ssd.link.order, LinkOrder::Arrival);

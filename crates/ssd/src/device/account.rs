@@ -185,8 +185,7 @@ impl<P: Probe> Device<P> {
             queue_gc: queue_gc.0,
             queue_rebuild: queue_rebuild.0,
             link: ((op.ready - issued) + (finish - now)).0,
-            cache_wait: 0,
-            controller: 0,
+            ..Blame::NONE
         };
         if self.probe.follower().is_some() {
             self.follow_op(die, &op, &share, &blame, now);

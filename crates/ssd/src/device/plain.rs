@@ -99,10 +99,8 @@ impl<P: Probe> Device<P> {
             transfer: transfer.0,
             queue_host: ((start - ready) - queue_gc).0,
             queue_gc: queue_gc.0,
-            queue_rebuild: 0,
             link: (ready - issued).0,
-            cache_wait: 0,
-            controller: 0,
+            ..Blame::NONE
         };
         self.ops.release(handle);
         self.finish_page(sub, page, now, blame, met_gc);

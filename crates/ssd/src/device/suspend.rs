@@ -8,7 +8,8 @@
 //!
 //! A command is suspended while its array works for the last time, and not before it has done so for `minimum_run`, counted from the
 //! moment at which it began or was resumed. A read that comes earlier waits until then. So it waits at most for the rest of a
-//! transfer, the minimum run and the time that suspending takes.
+//! transfer, the minimum run and the time that suspending takes. What has been suspended as often as `most_suspends` says runs to
+//! its end.
 //!
 //! A program of the host is suspended under any schedule. Its read may overtake writes that came before it, except on its own
 //! page. All reads that are ready by then go, one by one, and the program goes on. Reads do not go first where collection is about
@@ -21,8 +22,7 @@
 //! Nobody looks at a die all the time. It is looked at when an operation arrives, and at one moment to come (`looks`): when the least
 //! time is over, or when a read that is on its way is ready.
 //!
-//! Source: MQSim (FAST 2018), which suspends programs for reads. Its threshold for what remains of a program, and a limit on
-//! how often one is suspended, are left out.
+//! Source: MQSim (FAST 2018), which suspends programs for reads. Its threshold for what remains of a program is left out.
 
 use harmonia_types::{SimDuration, SimTime};
 
@@ -52,7 +52,11 @@ impl<P: Probe> Device<P> {
 
     /// From when on what a die runs may be suspended, and when it ends. `None` if it may not, or that is not known yet.
     fn suspends_from(&self, die: u32) -> Option<(SimTime, SimTime)> {
-        let length = self.dies[die as usize].command.last_step()?;
+        let command = &self.dies[die as usize].command;
+        let length = command.last_step()?;
+        if self.rules.timing.most_suspends.is_some_and(|most| u32::from(command.suspends) >= most) {
+            return None;
+        }
         let is_suspendable = self.cost_of_suspending_collection(die).is_some() || self.runs_host_program(die);
         let ends = self.wakes.time_of(die as usize);
         is_suspendable.then(|| (SimTime(ends.0 - length.0) + self.rules.timing.minimum_run, ends))

@@ -62,6 +62,8 @@ pub(crate) struct Command {
     pub background: bool,
     /// A page move, or half of one, with which nothing goes along and whose end nobody has to be told.
     pub is_alone: bool,
+    /// How often it was suspended.
+    pub suspends: u16,
     pub steps: [Step; 5],
 }
 
@@ -95,7 +97,7 @@ impl Command {
         (self.bus_wait_gc, self.bus_wait_host) = (SimDuration::ZERO, SimDuration::ZERO);
         (self.lead, self.summaries) = (SimDuration::ZERO, 0);
         (self.next, self.len, self.pages, self.done) = (0, 0, 0, 0);
-        (self.background, self.is_alone) = (false, false);
+        (self.background, self.is_alone, self.suspends) = (false, false, 0);
     }
 
     /// One step more.

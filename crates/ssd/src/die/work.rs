@@ -68,6 +68,7 @@ impl Die {
             self.parts.clear();
             self.parts.push(Part::of_host(op, true));
         }
+        self.command.suspends = self.command.suspends.saturating_add(1);
         // What was moved last says nothing of a program of the host.
         let moves = if self.activity != Activity::Erase && self.has_gc_part() { self.moving } else { None };
         self.paused = Some(Box::new(Paused {

@@ -626,6 +626,7 @@ impl WriteCache {
             self.counters.waits_for_gc += u64::from(collected > SimDuration::ZERO);
         }
         if write.is_awaited {
+            self.counters.fua_pages += 1;
             self.awaits(slot, Awaited { page, admitted: now, collected, kept });
         }
         Effect::Admitted { page, write, slot, absorbs: waiting.is_some(), collected, kept }

@@ -115,6 +115,23 @@ fn after_a_resume_it_runs_for_the_least_time_again() {
     }
 }
 
+/// It goes on at 2,870 and needs 4,000 more.
+#[test]
+fn a_program_is_suspended_as_often_as_it_may_be() {
+    for (most, done, end) in [(None, 4_500, 8_470), (Some(2), 4_500, 8_470), (Some(1), 8_220, 6_920)] {
+        let mut config = suspending(one_die());
+        config.timing.most_suspends = most;
+        let mut bench = writing(&config);
+        bench.read(1_370, 2, 1, 1).known_at(2_870, 2, 2_870 + LINK, waited(200, read_blame()));
+        bench.read(3_000, 3, 1, 1);
+        let read = (done, 3, done + LINK, waited(done - 1_300 - 3_000, read_blame()));
+        let write = (end, 1, end, waited(end - 5_370, write_blame()));
+        for (at, token, finish, blame) in if done < end { [read, write] } else { [write, read] } {
+            bench.known_at(at, token, finish, blame);
+        }
+    }
+}
+
 #[test]
 fn a_program_that_ends_within_the_minimum_run_is_not_suspended() {
     let mut config = suspending(one_die());

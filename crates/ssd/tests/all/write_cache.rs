@@ -261,6 +261,7 @@ fn through(token: u32, page: u64, pages: u64) -> SubRequest {
 fn fua_changes_nothing_where_power_is_stored_or_nothing_is_cached() {
     let mut bench = Bench::empty(&cached(one_die(), 4));
     bench.submit(0, through(1, 0, 1)).known_at(LINK, 1, LINK + ACK, answered());
+    assert_eq!(counted(&bench).fua_pages, 0);
     let mut bench = Bench::empty(&one_die());
     bench.submit(0, through(1, 0, 1)).known_at(LINK + PROGRAM, 1, LINK + PROGRAM, write_blame());
 }
@@ -277,6 +278,7 @@ fn a_write_with_fua_is_answered_when_its_own_program_has_ended() {
     let blame = Blame { link: 3 * LINK, cache_wait: handed_over - 3 * LINK, ..write_blame() };
     bench.known_at(third, 3, third, blame);
     assert!(bench.device.is_quiet());
+    assert_eq!(counted(&bench).fua_pages, 2);
 }
 
 /// A write that goes over one with FUA does not answer it early, and one with FUA that goes over another is answered when the slot is on flash.
@@ -289,7 +291,8 @@ fn writes_with_fua_that_are_absorbed_are_answered_when_what_went_over_them_is_on
     let blame = |ready: u64, link| Blame { link, cache_wait: handed_over - ready, ..write_blame() };
     bench.known_at(end, 2, end, blame(2 * LINK, 2 * LINK));
     bench.known_by(end, 4, end, blame(2_070, LINK));
-    assert_eq!((programs(&bench), counted(&bench).absorbed_pages), (2, 2));
+    let WriteCacheCounters { absorbed_pages, fua_pages, .. } = counted(&bench);
+    assert_eq!((programs(&bench), absorbed_pages, fua_pages), (2, 2, 2));
 }
 
 #[test]

@@ -85,6 +85,8 @@ crate::counters! {
         pub high_water_pages: u64 = Peak, "pages";
         /// Pages that losses of power took from it before their programs began.
         pub lost_pages: u64 = Sum, "pages";
+        /// Pages of writes with FUA that were answered when flash had them, because the cache has no stored power.
+        pub fua_pages: u64 = Sum, "pages";
     }
 
     /// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +

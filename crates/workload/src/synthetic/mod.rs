@@ -221,10 +221,8 @@ fn check_share(key: &str, share: f64) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use harmonia_types::SimDuration;
-
     use super::*;
-    use crate::{AddressPattern, Arrival, SizeDistribution, SkewRest};
+    use crate::SizeDistribution;
 
     fn correlation(a: &[f64], b: &[f64]) -> f64 {
         let n = a.len() as f64;
@@ -241,20 +239,14 @@ mod tests {
     fn decisions_are_independent_of_each_other() {
         let n = 20_000;
         let config = SyntheticConfig {
-            limit: Limit::Requests(n),
-            warmup: Limit::Duration(SimDuration::ZERO),
-            arrival: Arrival::Poisson { rate: 1000.0 },
             size: SizeDistribution::Exponential { mean: 4000 },
             read_fraction: 0.5,
             trim_fraction: 0.2,
             fua_fraction: 0.3,
-            address: AddressPattern::Uniform,
-            footprint: crate::Extent::ALL,
-            start_unit: 1,
             skew_fraction: 0.5,
             skew_member: 1,
-            skew_rest: SkewRest::Others,
             align: false,
+            ..SyntheticConfig::writes(n, 1000.0, 0)
         };
         let gib = 1 << 30;
         // Two members: pinned and other requests address the same amount, so skew alone moves no offset.

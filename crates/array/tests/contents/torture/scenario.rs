@@ -9,9 +9,9 @@ use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, ReadRetry, Timing};
 use harmonia_ssd::gc::{concurrency, schedule, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, ControllerConfig, Destination, Domain, FreeList, Frontiers,
-    FtlConfig, GcConfig, HOST_SHARE, LastProgram, Order, Pacing, PolicyConfig, Priority, SsdConfig,
-    Superblock, Trigger, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, ControllerConfig, Destination, Domain, Frontiers, FtlConfig,
+    GcConfig, HOST_SHARE, Order, Pacing, PolicyConfig, Priority, SsdConfig, Superblock, Trigger,
+    WriteCacheConfig,
 };
 use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
@@ -438,15 +438,12 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation,
-            mapping_unit: None,
             allocation_unit,
-            superblock: Superblock::Off,
             frontiers,
-            placement: FtlConfig::by_frontiers(),
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
             multi_plane: rng.chance(0.5),
             open_blocks: pick(rng, &[1, 2, 2, 5]),
-            free_list: FreeList::Fifo,
+            ..FtlConfig::default()
         },
         gc: GcConfig {
             domain: match allocation_unit {
@@ -454,11 +451,8 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
                 AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
             },
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
-            last_program: LastProgram::Padded,
-            host_share: HOST_SHARE,
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),
-            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::Blocks(stop),
             min_victims: pick(rng, &[1, 1, 2, 5]),
             // Policies that may move a full block need a free one, and are refused without.
@@ -474,6 +468,7 @@ fn ssd(rng: &mut Rng, page_size: u64) -> SsdConfig {
             } else {
                 PolicyConfig::named(&name(rng, concurrency::REGISTRY))
             },
+            ..GcConfig::default()
         },
         controller: ControllerConfig {
             command_window: window(rng, 0.2, 6),

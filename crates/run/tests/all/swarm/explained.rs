@@ -8,16 +8,20 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use harmonia_metrics::{Observer, Report, rows};
+use harmonia_metrics::{BlameSum, Observer, Report, rows};
 use harmonia_run::explain::{Asked, Explained, ExplainedPart, ExplainedStep, Explanation, explain};
 use harmonia_run::{Observe, RunError, RunId, RunOptions, run};
 use harmonia_scenario::Scenario;
-use harmonia_types::{Completion, DeviceId, SimTime};
+use harmonia_types::{Completion, Counters, DeviceId, SimTime};
 
 use super::forks::{parsed_seed, told};
 use super::{faults, floating, setting};
 
 const SCENARIOS: u64 = 60;
+
+/// Parts that the table has of the host's own data alone, or of all resources of a phase together.
+const OF_PHASES: [&str; 8] =
+    ["service", "transfer", "queue_host", "parity", "reconstruct", "link", "cache_wait", "controller"];
 
 /// The table of requests: arrival, response and parts of blame by number.
 #[derive(Default)]
@@ -84,9 +88,7 @@ fn adds_up(request: &Explained, row: &Row, scenario: &Scenario, met: &Met) {
     assert_eq!(at, request.finish_ns, "from arrival to finish: {request:?}");
     let response = request.finish_ns - request.arrival_ns;
     assert_eq!((response, response), (request.response_ns, of(row, "response_ns")));
-    for cause in
-        ["queue_gc", "queue_rebuild", "stripe_wait", "restart", "depth_wait", "log_wait", "window_wait"]
-    {
+    for cause in BlameSum::TABLE.iter().map(|part| part.name).filter(|part| !OF_PHASES.contains(part)) {
         let told = by_cause.get(cause).copied().unwrap_or_default();
         assert_eq!(told, of(row, &format!("{cause}_ns")), "{cause}: {request:?}");
     }

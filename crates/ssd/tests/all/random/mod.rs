@@ -6,8 +6,8 @@ use harmonia_flash::{
 };
 use harmonia_ssd::gc::{concurrency, victim};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, FtlConfig,
-    GcConfig, HOST_SHARE, LastProgram, Order, PolicyConfig, Priority, SsdConfig, Superblock, Trigger,
+    Allocation, AllocationUnit, Amount, Destination, Domain, Frontiers, FtlConfig, GcConfig, HOST_SHARE,
+    Order, PolicyConfig, Priority, SsdConfig, Superblock, Trigger,
 };
 use harmonia_types::SimDuration;
 use harmonia_types::registry::{Entry, names};
@@ -70,15 +70,12 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
         ftl: FtlConfig {
             reserved_blocks: Amount::Blocks(reserved),
             allocation,
-            mapping_unit: None,
             allocation_unit,
-            superblock: Superblock::Off,
             frontiers,
-            placement: FtlConfig::by_frontiers(),
             priority: pick(rng, &[Priority::Fifo, Priority::ReadsFirst]),
             multi_plane: rng.chance(0.5),
             open_blocks: pick(rng, &[1, 2, 2, 5]),
-            free_list: FreeList::Fifo,
+            ..FtlConfig::default()
         },
         gc: GcConfig {
             domain: match allocation_unit {
@@ -86,22 +83,19 @@ pub fn config(rng: &mut Rng) -> SsdConfig {
                 AllocationUnit::Plane => pick(rng, &[Domain::Device, Domain::Channel, Domain::Plane]),
             },
             trigger: pick(rng, &[Trigger::Foreground, Trigger::Background]),
-            host_share: HOST_SHARE,
             hard_threshold: Amount::Blocks(hard),
             soft_threshold: Amount::Blocks(soft),
-            begins_at: BeginsAt::Schedule,
             stop_threshold: Amount::Blocks(stop),
             min_victims: pick(rng, &[1, 1, 2, 5]),
             // Policies that may move a full block need a free one, and are refused without.
             victim: if hard == 0 { "greedy".into() } else { (&*name(rng, victim::REGISTRY)).into() },
             schedule: slack_of(400, pick(rng, &FIRST_SCHEDULES).into()),
-            last_program: LastProgram::Padded,
             destination: if allocation == Allocation::Dynamic {
                 pick(rng, &[Destination::Unit, Destination::Device])
             } else {
                 Destination::Unit
             },
-            concurrency: PolicyConfig::named("unlimited"),
+            ..GcConfig::default()
         },
         ..SsdConfig::plain("random")
     }
