@@ -424,7 +424,11 @@ mod tests {
             for _ in 0..2000 {
                 let slot = rng.below(slots as u64) as usize;
                 if rng.chance(0.3) {
-                    queue.clear(slot);
+                    if rng.chance(0.5) {
+                        queue.clear(slot);
+                    } else {
+                        queue.set_ranked(slot, SimTime::NEVER);
+                    }
                     times[slot] = None;
                 } else {
                     let time = SimTime(rng.below(20) << if rng.chance(0.1) { 40 } else { 0 });
