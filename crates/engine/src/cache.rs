@@ -21,16 +21,32 @@ pub fn prefetch_one_of_many<T>(table: &[T], index: usize) {
     ask::<SECOND_LEVEL, T>(table, index);
 }
 
+/// [`prefetch`] for all lines of a value. They come no nearer than the second-level cache, as those of one of many do.
+#[inline]
+pub fn prefetch_whole<T>(value: &T) {
+    const LINE: usize = 64;
+    // It need not begin at a line, so its last byte may lie in one more.
+    for offset in (0..size_of::<T>()).step_by(LINE).chain(size_of::<T>().checked_sub(1)) {
+        ask_at::<SECOND_LEVEL>(std::ptr::from_ref(value).cast::<i8>().wrapping_add(offset));
+    }
+}
+
 #[expect(clippy::inline_always, reason = "one instruction")]
 #[inline(always)]
 fn ask<const LEVEL: i32, T>(table: &[T], index: usize) {
-    #[cfg(target_arch = "x86_64")]
     if let Some(entry) = table.get(index) {
-        // SAFETY: a prefetch of a valid reference has no effect but on the caches.
-        unsafe {
-            std::arch::x86_64::_mm_prefetch::<LEVEL>(std::ptr::from_ref(entry).cast());
-        }
+        ask_at::<LEVEL>(std::ptr::from_ref(entry).cast());
+    }
+}
+
+#[expect(clippy::inline_always, reason = "one instruction")]
+#[inline(always)]
+fn ask_at<const LEVEL: i32>(place: *const i8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect but on the caches, whatever the address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<LEVEL>(place);
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (table, index);
+    let _ = place;
 }

@@ -4,7 +4,7 @@
 //! one pending event (dies, channels), [`EventQueue`] for anything else (messages, timers). Randomness comes from
 //! [`Rng`], one stream per named component, so that adding a component shifts no other's numbers.
 //!
-//! [`prefetch`] and [`prefetch_one_of_many`] ask the caches of the processor for what will be needed soon.
+//! [`prefetch`], [`prefetch_one_of_many`] and [`prefetch_whole`] ask the caches of the processor for what will be needed soon.
 //!
 //! [`workers`] does many things that have nothing to do with one another on a few threads.
 //!
@@ -16,7 +16,7 @@ mod rng;
 mod slots;
 pub mod workers;
 
-pub use cache::{prefetch, prefetch_one_of_many};
+pub use cache::{prefetch, prefetch_one_of_many, prefetch_whole};
 pub use events::EventQueue;
 pub use rng::Rng;
 pub use slots::SlotQueue;

@@ -23,6 +23,8 @@
 
 use harmonia_types::SimTime;
 
+use crate::prefetch;
+
 const EMPTY: u64 = u64::MAX;
 /// Keys of a group.
 const WIDTH: usize = 8;
@@ -127,11 +129,19 @@ impl SlotQueue {
     pub fn set_ranked(&mut self, slot: usize, time: SimTime) {
         self.events[slot] = (time, RANKED);
         let ahead = time.0.wrapping_sub(self.base);
-        if ahead < self.far() {
-            self.replace(slot, self.key(ahead, RANKED, slot));
-        } else {
-            self.set_outside(slot);
-        }
+        let key = match time {
+            _ if ahead < self.far() => self.key(ahead, RANKED, slot),
+            SimTime::NEVER => EMPTY,
+            _ => return self.set_outside(slot),
+        };
+        self.replace(slot, key);
+    }
+
+    /// Asks the caches for the place of a slot, whose event is about to be set.
+    #[inline]
+    pub fn prefetch(&self, slot: usize) {
+        prefetch(&self.events, slot);
+        prefetch(&self.groups, (self.leaves + slot) / WIDTH);
     }
 
     /// Time and slot of the event that comes after the next one.
@@ -414,7 +424,11 @@ mod tests {
             for _ in 0..2000 {
                 let slot = rng.below(slots as u64) as usize;
                 if rng.chance(0.3) {
-                    queue.clear(slot);
+                    if rng.chance(0.5) {
+                        queue.clear(slot);
+                    } else {
+                        queue.set_ranked(slot, SimTime::NEVER);
+                    }
                     times[slot] = None;
                 } else {
                     let time = SimTime(rng.below(20) << if rng.chance(0.1) { 40 } else { 0 });

@@ -25,9 +25,14 @@ use harmonia_scenario::Scenario;
 /// What members that run ahead are given before they go on: so many requests for each on one thread, and on several so many
 /// pages all together that starting threads costs a few hundredths of them.
 const REQUESTS: u64 = 128;
-/// So many requests at least, and at most, are taken from the load at a time.
-const BATCH: std::ops::RangeInclusive<u64> = 256..=4_096;
 const PAGES: u64 = 1 << 15;
+/// So many requests at least, and at most, are taken from the load at a time; fewer at most where a coordinator hears of members, because
+/// what completes is kept until all are done.
+const LEAST: u64 = 256;
+const MOST: u64 = 1 << 15;
+const MOST_HEARD: u64 = 1 << 12;
+/// Pages of them, each of which may be an operation of its own: what has been gathered takes 20 MB at most.
+const MOST_PAGES: u64 = 1 << 18;
 
 /// What a clock tells while it runs.
 pub(crate) trait Listener<P: Probe> {
@@ -152,7 +157,8 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             gathered: runs_ahead.is_ok().then(Gathered::default),
             why_in_step: runs_ahead.err(),
             threads: threads.min(scenario.array.members.len()),
-            batch: (REQUESTS * scenario.array.members.len() as u64).clamp(*BATCH.start(), *BATCH.end()),
+            batch: (REQUESTS * scenario.array.members.len() as u64)
+                .clamp(LEAST, if array.is_heard() { MOST_HEARD } else { MOST }),
             source,
             array,
             listener,
@@ -275,6 +281,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             self.seen.clear();
             match next.map_err(|error| bad_input(error.0, ""))? {
                 Next::At(request) => {
+                    self.array.expects(&request);
                     self.advance_to(request.arrival)?;
                     self.now = request.arrival;
                     return Ok(Some(request));
@@ -397,7 +404,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             gathered.requests += 1;
             gathered.pages += pages;
             let is_enough = match self.threads {
-                1 => gathered.requests >= self.batch,
+                1 => gathered.requests >= self.batch || gathered.pages >= MOST_PAGES,
                 _ => gathered.pages >= PAGES,
             };
             self.array.submit_ahead(request);

@@ -474,6 +474,12 @@ impl Meter<'_> {
         if let WorkloadConfig::Streams(load) = &self.run.variant.scenario.workload {
             self.streams = Some(StreamRecorder::new(load.jobs().map(|(name, _)| name)));
         }
+        let mut batches = CounterBatches::starting_at(first);
+        if let WorkloadConfig::Synthetic(load) = &self.run.variant.scenario.workload
+            && let Limit::Requests(all) = load.limit
+        {
+            batches = batches.of_all(all - first);
+        }
         self.window = Some(Window {
             from,
             user: self.user,
@@ -486,7 +492,7 @@ impl Meter<'_> {
             gc: GcOverlap::new(members, from),
             warmup_gc,
             gc_intervals: vec![0; devices],
-            batches: CounterBatches::starting_at(first),
+            batches,
             events: events(array),
         });
         Ok(())

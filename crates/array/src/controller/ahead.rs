@@ -53,7 +53,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         ahead.requests.prefetch_free(4);
         let owner = ahead.requests.insert(Begun::new(request));
-        let (inboxes, mut operations) = (&mut ahead.inboxes, 0);
+        let (inboxes, order, mut operations) = (&mut ahead.inboxes, &mut ahead.order, 0);
+        let is_heard = self.listens;
         let give = |device: DeviceId, offset, length| {
             let sub = SubRequest {
                 deadline,
@@ -62,6 +63,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 ..SubRequest::new(token(owner, operations), operation, offset, length)
             };
             inboxes[device.index()].push((arrival, sub));
+            if is_heard {
+                order.push(device.0);
+            }
             operations += 1;
         };
         striped::deal(stripe, operation, (offset, length), member, give);
@@ -94,21 +98,32 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.listens && self.ahead.is_some() {
             return self.catch_up_heard(now, threads);
         }
-        let Some(mut ahead) = self.ahead.take() else { return Ok(()) };
-        let members = self.members.devices.iter_mut().zip(&mut ahead.inboxes).zip(0..);
+        let Some(ahead) = self.ahead.as_deref_mut() else { return Ok(()) };
         let run_inbox = |((device, inbox), index): ((&mut Device<P>, &mut Vec<_>), u16)| {
             let result = device.run_through(inbox, now);
             inbox.clear();
             result.err().map(|failure| ArrayFailure { device: DeviceId(index), failure })
         };
-        let failed = if threads > 1 {
-            let Ok(failed) = workers::each(members, threads, |member| Ok::<_, Infallible>(run_inbox(member)));
-            failed.into_iter().flatten().min_by_key(|failed| failed.failure.at)
-        } else {
-            members.filter_map(run_inbox).min_by_key(|failed| failed.failure.at)
-        };
+        let mut failed: Option<ArrayFailure> = None;
+        if threads > 1 {
+            let members = self.members.devices.iter_mut().zip(&mut ahead.inboxes).zip(0..);
+            let Ok(all) = workers::each(members, threads, |member| Ok::<_, Infallible>(run_inbox(member)));
+            failed = all.into_iter().flatten().min_by_key(|failed| failed.failure.at);
+        }
         self.completions.drain(..).for_each(|at_once| completes(&at_once));
-        for (member, device) in (0..).map(DeviceId).zip(&mut self.members.devices) {
+        let (mut room, are_many) = (std::mem::take(&mut self.first), self.members.are_many());
+        for member in 0..self.members.devices.len() {
+            let Some(ahead) = self.ahead.as_deref_mut() else { break };
+            if let Some(next) = self.members.devices.get(member + 1).filter(|_| are_many) {
+                next.prefetch();
+            }
+            let device = &mut self.members.devices[member];
+            if threads <= 1 {
+                // What follows finds the member at hand, and the room for completions as well, which goes from member to member.
+                std::mem::swap(&mut room, device.completions());
+                let now_failed = run_inbox(((device, &mut ahead.inboxes[member]), member as u16));
+                failed = failed.into_iter().chain(now_failed).min_by_key(|failed| failed.failure.at);
+            }
             // Freed places are used again last first, so that requests which complete one after the other lie apart.
             const AHEAD: usize = 8;
             let completions = device.completions();
@@ -116,14 +131,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 if let Some(later) = completions.get(next + AHEAD) {
                     ahead.requests.prefetch(later.token as u32);
                 }
-                ahead.complete(member, done, &mut completes);
+                ahead.complete(DeviceId(member as u16), done, &mut completes);
             }
             completions.clear();
+            if threads <= 1 {
+                std::mem::swap(&mut room, completions);
+            }
+            self.collect_from(member)?;
         }
-        self.ahead = Some(ahead);
-        for device in 0..self.members.devices.len() {
-            self.collect_from(device)?;
-        }
+        self.first = room;
         failed.map_or(Ok(()), Err)
     }
 }

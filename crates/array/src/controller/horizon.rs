@@ -14,7 +14,7 @@
 //! Without a message latency, members go in step from the earliest possible notice on, one request at a time.
 //!
 //! Every horizon looks at every member. Where notices come so often that this costs more than it saves, as in arrays of many
-//! members, all go in step for the rest of what has been gathered.
+//! members, all go in step for the rest of what has been gathered, and for some time after it.
 
 use std::convert::Infallible;
 
@@ -23,7 +23,7 @@ use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{Device, DeviceFailure, Slab, SubRequest};
 use harmonia_types::{Bytes, DeviceId, SimTime};
 
-use super::inboxes::{Begun, Quiet, Sent};
+use super::inboxes::{Begun, Quiet, Sent, Trials};
 use super::messages::Message;
 use super::payload::Payload;
 use super::{Array, ArrayFailure};
@@ -124,6 +124,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let result = self.run_to(now, threads);
         if let Some(ahead) = self.ahead.as_deref_mut() {
             ahead.inboxes.iter_mut().for_each(Vec::clear);
+            ahead.order.clear();
             for quiet in &mut ahead.quiet {
                 // What has not arrived yet was not known.
                 (quiet.until, quiet.taken) = (SimTime::ZERO, 0);
@@ -133,16 +134,21 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     fn run_to(&mut self, now: SimTime, threads: usize) -> Result<(), ArrayFailure> {
-        let mut reached = SimTime::ZERO;
-        let gathered = self.ahead.as_deref().map_or(0, |ahead| ahead.inboxes.iter().map(Vec::len).sum());
-        let mut looks = 0;
+        let Some(ahead) = self.ahead.as_deref_mut() else { return Ok(()) };
+        let most = LOOKS * ahead.order.len();
+        if most < self.members.devices.len() || !ahead.trials.begins() {
+            return self.step_all_requests(now);
+        }
+        let (mut reached, mut looks) = (SimTime::ZERO, 0);
         loop {
             let horizon = self.horizon(reached);
             if horizon > now {
+                self.trials(Trials::held);
                 return self.run_members(Limit::Through(now, self.last_request(now)), threads);
             }
             looks += self.members.devices.len();
-            if looks > LOOKS * gathered {
+            if looks > most {
+                self.trials(Trials::failed);
                 return self.step_all_requests(now);
             }
             if horizon > reached {
@@ -153,8 +159,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
             } else if let Some(arrival) = self.step_one_request(now)? {
                 reached = arrival;
             } else {
+                self.trials(Trials::held);
                 return Ok(());
             }
+        }
+    }
+
+    fn trials(&mut self, note: fn(&mut Trials)) {
+        if let Some(ahead) = self.ahead.as_deref_mut() {
+            note(&mut ahead.trials);
         }
     }
 
@@ -270,22 +283,59 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// All members go in step to `now`, and are handed all requests on the way.
     fn step_all_requests(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(ahead) = self.ahead.as_deref() else { return Ok(()) };
-        let mut left = Vec::new();
-        for (member, (quiet, inbox)) in ahead.quiet.iter().zip(&ahead.inboxes).enumerate() {
-            let number = |sub: &SubRequest| (ahead.requests[sub.token as u32].id, sub.token >> 32);
-            left.extend(inbox[quiet.taken..].iter().map(|&(at, sub)| ((at, number(&sub)), member, sub)));
-        }
-        left.sort_unstable_by_key(|&(place, ..)| place);
+        let Some(ahead) = self.ahead.as_deref_mut() else { return Ok(()) };
+        let order = std::mem::take(&mut ahead.order);
+        let mut passed: Vec<usize> = ahead.quiet.iter().map(|quiet| quiet.taken).collect();
         let mut begun = None;
-        for ((arrival, (request, _)), member, sub) in left {
-            // The operations of a request are handed over together.
-            if begun.replace(request) != Some(request) {
-                self.advance_until(arrival)?;
+        let mut result = Ok(());
+        for (turn, &member) in order.iter().enumerate() {
+            let member = usize::from(member);
+            if passed[member] > 0 {
+                // It has been taken before.
+                passed[member] -= 1;
+                continue;
             }
-            self.hand(member, arrival, sub)?;
+            self.ask_for(&order, turn);
+            let Some((arrival, sub)) = self.head(member) else { break };
+            // The operations of a request are handed over together.
+            if begun.replace(sub.token as u32) != Some(sub.token as u32) {
+                result = self.advance_until(arrival);
+            }
+            result = result.and_then(|()| self.hand(member, arrival, sub));
+            if result.is_err() {
+                break;
+            }
         }
+        if let Some(ahead) = self.ahead.as_deref_mut() {
+            ahead.order = order;
+        }
+        result?;
         self.advance_until(now)
+    }
+
+    /// Asks the caches for the members that come to their turns soon.
+    #[inline]
+    fn ask_for(&self, order: &[u16], turn: usize) {
+        const FAR: usize = 8;
+        const NEAR: usize = 3;
+        if !self.members.are_many() {
+            return;
+        }
+        if let Some(&member) = order.get(turn + FAR) {
+            self.members.devices[usize::from(member)].prefetch();
+        }
+        if let Some(&member) = order.get(turn + NEAR)
+            && let Some((_, sub)) = self.head(usize::from(member))
+        {
+            self.members.devices[usize::from(member)].prefetch_for(sub.offset);
+        }
+    }
+
+    /// The first operation of a member's inbox that it has not taken.
+    #[inline]
+    fn head(&self, member: usize) -> Option<(SimTime, SubRequest)> {
+        let ahead = self.ahead.as_deref()?;
+        ahead.inboxes[member].get(ahead.quiet[member].taken).copied()
     }
 
     /// A member takes the next operation of its inbox.

@@ -13,6 +13,9 @@ pub(super) struct Ahead {
     pub requests: Slab<Begun>,
     /// What is known of the notices of members; used where somebody hears of them.
     pub quiet: Vec<Quiet>,
+    /// Where somebody does: the members of all operations in the inboxes, in the order in which these came.
+    pub order: Vec<u16>,
+    pub trials: Trials,
     /// By request, of those that have several operations: the one that finished last so far, and where; ties go to the
     /// lowest.
     pub last: Vec<Option<(u32, DeviceId, SubCompletion)>>,
@@ -45,6 +48,37 @@ impl Ahead {
             completes(&begun.completion(member, &latest));
             self.requests.release(request);
         }
+    }
+}
+
+/// Whether horizons are worth a try: where they were not, all members go in step for a while before the next one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Trials {
+    /// So many gatherings went in step since, or go before the next try.
+    pause: u32,
+    left: u32,
+}
+
+impl Trials {
+    /// Tests try often.
+    const LONGEST: u32 = if cfg!(debug_assertions) { 1 } else { 63 };
+
+    /// Whether the members are to go by horizons in what has been gathered now.
+    pub fn begins(&mut self) -> bool {
+        let is_due = self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        is_due
+    }
+
+    /// Horizons cost more than they saved.
+    pub fn failed(&mut self) {
+        self.pause = (2 * self.pause + 1).min(Self::LONGEST);
+        self.left = self.pause;
+    }
+
+    /// They did not.
+    pub fn held(&mut self) {
+        self.pause = 0;
     }
 }
 
@@ -108,4 +142,22 @@ pub(super) struct Sent {
     pub place: (u64, u8, u32),
     pub member: u16,
     pub notice: Notice,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_try_that_failed_is_put_off_twice_as_long_each_time_and_one_that_held_is_not() {
+        let mut trials = Trials::default();
+        for pause in [1, 3, 7].map(|pause: u32| pause.min(Trials::LONGEST)) {
+            assert!(trials.begins());
+            trials.failed();
+            assert!((0..pause).all(|_| !trials.begins()), "{pause} go in step");
+        }
+        assert!(trials.begins());
+        trials.held();
+        assert!(trials.begins());
+    }
 }

@@ -10,7 +10,7 @@
 
 use harmonia_ssd::Device;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{DeviceId, SimTime};
+use harmonia_types::{DeviceId, HostRequest, SimTime};
 
 use super::Array;
 use super::looking::{Looking, Sight};
@@ -41,7 +41,16 @@ pub(super) struct Members<P: Probe> {
     pub sight: Sight,
 }
 
+/// Members whose states no cache near the processor holds together. Tests have few.
+const MANY: usize = if cfg!(debug_assertions) { 2 } else { 64 };
+
 impl<P: Probe> Members<P> {
+    /// Whether they are so many that the caches are better asked for one before its turn.
+    #[inline]
+    pub fn are_many(&self) -> bool {
+        self.devices.len() >= MANY
+    }
+
     /// The number that the device in a slot was made with.
     #[inline]
     pub fn number_of(&self, slot: usize) -> DeviceId {
@@ -62,6 +71,23 @@ impl<P: Probe> Members<P> {
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
+    /// Whether anybody hears of members: who collects, and when.
+    pub fn is_heard(&self) -> bool {
+        self.listens
+    }
+
+    /// A request comes next, and time is about to pass up to its arrival: where members are many, the caches are asked for those
+    /// that a small one will concern. Changes nothing.
+    #[inline]
+    pub fn expects(&self, request: &HostRequest) {
+        let HostRequest { offset, length, member, .. } = *request;
+        let is_small = (1..=self.layout.stripe_unit()).contains(&length);
+        if self.members.are_many() && is_small && member.is_none() {
+            self.layout
+                .written(offset, length, |member, _, _| self.members.devices[member.index()].prefetch());
+        }
+    }
+
     /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.
     pub fn every_device(&self) -> Vec<&Device<P>> {
         let Some(failures) = self.failures.as_deref() else { return self.members.devices.iter().collect() };

@@ -585,12 +585,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             if message <= device {
                 let may_rest = device == SimTime::NEVER && self.rounds.is_some() && message > self.latest;
-                if may_rest && let Some(round) = self.begin_round(message, until) {
-                    self.advance_until(round.last())?;
-                    self.pass_rounds(&round);
-                    continue;
+                if !(may_rest && self.let_rounds_pass(message, until)?) {
+                    self.deliver(message)?;
                 }
-                self.deliver(message)?;
                 continue;
             }
             // A message is delivered before anything that members do at its time.
@@ -606,6 +603,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.advance_device(device, limit.min(bound), false)?;
             }
         }
+    }
+
+    /// The array rests: the round that begins with the next message is simulated, and those that follow go by. `false` if there is none.
+    #[cold]
+    fn let_rounds_pass(&mut self, message: SimTime, until: SimTime) -> Result<bool, ArrayFailure> {
+        let Some(round) = self.begin_round(message, until) else { return Ok(false) };
+        self.advance_until(round.last())?;
+        self.pass_rounds(&round);
+        Ok(true)
     }
 
     fn advance_device(&mut self, device: usize, until: SimTime, stop: bool) -> Result<(), ArrayFailure> {

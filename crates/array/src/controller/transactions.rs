@@ -362,6 +362,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         first_index: u32,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
+        if self.members.are_many() {
+            for operation in operations {
+                self.members.devices[operation.device.index()].prefetch_for(operation.offset);
+            }
+        }
         for (index, &operation) in (first_index..).zip(operations) {
             let node = self.nodes.insert(in_step(Parent::Transaction(handle), index, operation));
             self.submit_node(node, now)?;

@@ -46,6 +46,14 @@ impl CounterBatches {
         CounterBatches { first, length_log2: SHORTEST_LOG2, readings: Vec::with_capacity(MOST + 1) }
     }
 
+    /// The same for a window of exactly so many requests: batches are at once as long as they will be. A reading asks every device
+    /// of an array, and most of those of shorter batches would be dropped.
+    #[must_use]
+    pub fn of_all(self, requests: u64) -> Self {
+        let longest = requests.div_ceil(MOST as u64).next_power_of_two().ilog2();
+        CounterBatches { length_log2: self.length_log2.max(longest), ..self }
+    }
+
     /// Whether a batch begins with the request `id`, so that the counters are wanted as it arrives.
     #[inline]
     pub fn is_due(&self, id: u64) -> bool {
@@ -127,6 +135,29 @@ mod tests {
             assert!(report.erases.iter().all(|&erases| erases == each), "{:?}", report.erases);
             assert!(report.write_amplification.iter().all(|&ratio| (ratio - 3.0).abs() < 1e-9));
             assert!(report.write_amplification_whole_cycles.is_empty(), "no victims");
+        }
+    }
+
+    #[test]
+    fn who_knows_how_many_requests_come_reads_seldom_and_tells_the_same() {
+        for requests in [1, 16, 1_023, 1_024, 1_025, 2_048, 2_049, 100_000, 1 << 20, (1 << 20) + 1] {
+            let told = |mut batches: CounterBatches| {
+                let mut readings = 0;
+                for id in 500..500 + requests {
+                    if batches.is_due(id) {
+                        readings += 1;
+                        batches.read([(&reading(id - 500), 4_096)].into_iter());
+                    }
+                }
+                let mut report = BatchReport::default();
+                let array = ArrayReport { write_amplification: Some(3.0), ..ArrayReport::default() };
+                batches.add_to(&mut report, &array, requests);
+                (readings, report)
+            };
+            let (_, report) = told(CounterBatches::starting_at(500));
+            let (readings, knowing) = told(CounterBatches::starting_at(500).of_all(requests));
+            assert_eq!(knowing, report, "{requests} requests");
+            assert!(readings <= MOST, "{readings} readings of {requests} requests");
         }
     }
 

@@ -101,9 +101,9 @@ mod windows;
 
 use std::collections::VecDeque;
 
-use harmonia_engine::{Rng, SlotQueue};
+use harmonia_engine::{Rng, SlotQueue, prefetch_whole};
 use harmonia_flash::{Bus, Copyback, Link, LinkOrder, Timing};
-use harmonia_types::{Divisor, SimDuration, SimTime};
+use harmonia_types::{Bytes, Divisor, SimDuration, SimTime};
 
 use crate::config::{Allocation, ControllerConfig, Destination, Priority, SsdConfig, Trigger};
 use crate::die::Die;
@@ -439,6 +439,31 @@ impl<P: Probe> Device<P> {
             self.ingress.push_back((enters, sub, now));
             Ok(())
         }
+    }
+
+    /// Asks the caches for what any operation looks at: of a device that is one of many, and about to be handed one.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch_whole(self);
+    }
+
+    /// The same for what an operation on this byte looks at, of a device that has been [asked for](Self::prefetch) some time before.
+    #[inline]
+    pub fn prefetch_for(&self, offset: Bytes) {
+        let shape = &self.rules.shape;
+        let (page, _) = self.rules.page_size.divide(offset);
+        if shape.is_dynamic() || page >= u64::from(shape.logical_pages) {
+            return;
+        }
+        let (die, unit, lpn) = shape.locate(page as u32);
+        if let Some(slot) = self.dies.get(die as usize) {
+            prefetch_whole(slot);
+            self.wakes.prefetch(die as usize);
+        }
+        self.ops.prefetch_free(0);
+        self.subs.prefetch_free(0);
+        self.ftl.prefetch_unit(unit);
+        self.ftl.prefetch(unit, lpn);
     }
 
     /// Sub-requests that completed, in the order they became known; the caller empties the vector.

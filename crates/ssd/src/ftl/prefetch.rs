@@ -1,6 +1,6 @@
 //! Asking the caches for what will be needed soon. Nothing here changes anything.
 
-use harmonia_engine::{prefetch, prefetch_one_of_many};
+use harmonia_engine::{prefetch, prefetch_one_of_many, prefetch_whole};
 
 use super::Ftl;
 use super::state::NONE;
@@ -22,6 +22,12 @@ impl Ftl {
     #[inline]
     pub(crate) fn prefetch(&self, unit: u32, lpn: u32) {
         prefetch(&self.map, self.map_index(unit, lpn));
+    }
+
+    /// The same for what is kept of a unit.
+    #[inline]
+    pub(crate) fn prefetch_unit(&self, unit: u32) {
+        prefetch_whole(&self.units[unit as usize]);
     }
 
     /// The same for what is noted of the block that an LPN lies in, and of the one that it goes to next.
