@@ -153,6 +153,9 @@ class Measuring:
 
     def cell(self, load, level, drive, share, scheme):
         _, called, policy, keys = scheme
+        if isinstance(load, Trace):
+            # A trace says where requests go.
+            keys = [key for key in keys if not key.startswith("workload.address.")]
         name = key(load, level, drive, share, called)
         full = self.store.cells.get(key(load, level, drive, "served"))
         if name in self.store.cells or not full:

@@ -4,7 +4,8 @@
 
 runs what FOLDER/years.json does not have yet, keeps every finished cell there, and prints all of it as Markdown. `make years`
 calls it, and writes the tables of docs/latency-and-lifetime.md. A cell is one scheme under one load, with three seeds. All runs
-of a seed start from the same aged array and have the same requests, so schemes are compared seed by seed.
+of a seed start from the same aged array and have the same requests, so schemes are compared seed by seed. Only those that warm up
+for longer (SETTLES) measure later requests of a trace.
 
 Years are those of the average drive, by write amplification over whole collection cycles. A scheme that puts collection off is not
 credited for what it did not collect. Hosts of a trace may write so little that wear takes centuries. So schemes are compared by
@@ -323,8 +324,9 @@ def trace_part(store, traces):
     rows = ["| trace | of | users write a day | years of `local`, its hours day and night |", "|---|---|--:|--:|"]
     for trace in traces:
         base = store.get(key(trace, BASE[2]))
+        daily = "-" if not base else f"{statistics.fmean(run['daily'] for run in base) / 1e9:.2g} GB"
         years = own_years(base)
-        told = ["-", "-"] if years is None else [f"{statistics.fmean(run['daily'] for run in base) / 1e9:.2g} GB", in_years(years)]
+        told = [daily, in_years(years) if years is not None else "none collected" if base else "-"]
         rows.append(f"| {trace.name} | {trace.source} | {' | '.join(told)} |")
     columns = [f"{trace.name}: {of}" for trace in traces for of in ("read p99.9", "flash writes")]
     rows += ["", f"| drives offer | scheme | {' | '.join(columns)} |", "|---|---|" + "--:|" * len(columns)]

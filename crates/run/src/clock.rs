@@ -31,7 +31,7 @@ const PAGES: u64 = 1 << 15;
 const LEAST: u64 = 256;
 const MOST: u64 = 1 << 15;
 const MOST_HEARD: u64 = 1 << 12;
-/// Pages of them, each of which may be an operation of its own: what has been gathered takes 20 MB at most.
+/// Pages of them, each of which may be an operation of its own: what has been gathered takes about 20 MB, and the last request.
 const MOST_PAGES: u64 = 1 << 18;
 
 /// What a clock tells while it runs.
@@ -281,7 +281,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             self.seen.clear();
             match next.map_err(|error| bad_input(error.0, ""))? {
                 Next::At(request) => {
-                    self.array.expects(&request);
+                    self.array.prefetch_for(&request);
                     self.advance_to(request.arrival)?;
                     self.now = request.arrival;
                     return Ok(Some(request));

@@ -326,7 +326,7 @@ impl Document {
             set::apply(&mut table, index, flag)?;
         }
         if let Some(trace) = trace {
-            workload::put_trace(&mut table, trace);
+            workload::put_trace(&mut table, trace)?;
         }
         let root = Section::root(&table)?;
         let name = root.get(&keys::NAME)?.unwrap_or_else(|| self.name.clone());

@@ -84,17 +84,17 @@ pub(crate) fn deadlines(root: &Section<'_>) -> Parsed<Deadlines> {
 
 /// Makes the load the trace given on the command line, and puts what flags say about reading it. Of a load of another kind
 /// only what flags say is kept, of another trace what does not describe its files.
-pub(crate) fn put_trace(root: &mut Table, trace: &TraceFile) {
+pub(crate) fn put_trace(root: &mut Table, trace: &TraceFile) -> Parsed<()> {
     let mut table = match root.get("workload").map(|entry| &entry.node.value) {
         Some(Value::Table(table)) => table.clone(),
         // Not a table: `read` will say so.
-        Some(_) => return,
+        Some(_) => return Ok(()),
         None => Table::default(),
     };
     // Neither files nor options: a list of files that is empty, which `read` will refuse.
     let says_nothing = trace.format.is_none() && trace.reading.is_empty();
     if !trace.paths.is_empty() || says_nothing {
-        replace(&mut table, &trace.paths);
+        replace(&mut table, &trace.paths)?;
     }
     if let Some(format) = &trace.format {
         table.put("format", Place::Flag("--format"), Value::Text(format.clone()));
@@ -109,6 +109,7 @@ pub(crate) fn put_trace(root: &mut Table, trace: &TraceFile) {
     }
     let place = root.get("workload").map_or(Place::Trace, |entry| entry.node.place);
     root.put("workload", place, Value::Table(table));
+    Ok(())
 }
 
 /// Whether `--set` flags say this, or something in it; all else in it goes.
@@ -124,7 +125,7 @@ fn is_of_flags(entry: &mut Entry) -> bool {
 }
 
 /// Makes a `[workload]` that of these files.
-fn replace(table: &mut Table, paths: &[PathBuf]) {
+fn replace(table: &mut Table, paths: &[PathBuf]) -> Parsed<()> {
     let is_trace = table
         .get("kind")
         .is_some_and(|kind| matches!(&kind.node.value, Value::Text(kind) if kind == "trace"));
@@ -139,8 +140,22 @@ fn replace(table: &mut Table, paths: &[PathBuf]) {
         [only] => name(only),
         _ => Value::List(paths.iter().map(|path| Node { value: name(path), place: Place::Trace }).collect()),
     };
-    table.put("kind", Place::Trace, Value::Text("trace".into()));
-    table.put("path", Place::Trace, names);
+    for (name, value) in [("kind", Value::Text("trace".into())), ("path", names)] {
+        let node = Node { value, place: Place::Trace };
+        if let Some(Entry { place: place @ Place::Set(_), node: set, .. }) = table.get(name)
+            && set.shown() != node.shown()
+        {
+            return Err(Box::new(Fault {
+                place: *place,
+                key: format!("workload.{name}"),
+                value: Some(set.shown()),
+                problem: "does not go with --trace, which says it".to_owned(),
+                allowed: "one of the two".to_owned(),
+            }));
+        }
+        table.put(name, Place::Trace, node.value);
+    }
+    Ok(())
 }
 
 /// How long a synthetic load is, and its first part.

@@ -16,7 +16,7 @@ const MORE: &str =
 const MORE_OF_ONE: &str = "--details: where the time went, all percentiles. --out DIR: a page with charts.";
 const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
-const ONE_SEED: &str = " ±: 95% confidence within one aged array (ten: --seeds 10).";
+const ONE_SEED: &str = " ±: 95%, within one aged array (ten: --seeds 10).";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
@@ -63,7 +63,7 @@ fn screen(
         [failures::short(runs, style), load::section(runs, style), Some(addressed(runs, style.columns))];
     sections.join("\n")
         + &notes.into_iter().flatten().collect::<String>()
-        + &layout::wrapped(if of.runs.len() > 1 { MORE } else { MORE_OF_ONE }, style.columns)
+        + &layout::wrapped(if runs.len() > 1 { MORE } else { MORE_OF_ONE }, style.columns)
 }
 
 /// What garbage collection costs, and what to choose. The page begins with the same sentences.

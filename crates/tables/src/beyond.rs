@@ -45,12 +45,13 @@ fn elsewhere(run: &Report, bound: &Report, first: &Report, name: Name) -> String
         redundancy.map_or((0, 0), |made| (made.rows_read_modify_write, made.rows_reconstruct_write))
     };
     let ((modified, rebuilt), (before, _)) = (rows(run), rows(bound));
-    if modified.saturating_sub(before) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
+    let (unchanged, _) = rows(first);
+    if modified.saturating_sub(before.max(unchanged)) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
         return format!(
-            "read-modify-write parity ({} stripes, under {} {}). array.small_write = \"read-modify-write\" alone gives it",
+            "read-modify-write parity ({} stripes, under {} {}). array.small_write = \"read-modify-write\" alone gives this part",
             count(modified),
             name(label(first)),
-            count(rows(first).0)
+            count(unchanged)
         );
     }
     match run.array.reconstruct.as_ref().map_or(0, |reads| reads.rebuilt_pages) {

@@ -224,10 +224,7 @@ impl Said<'_> {
         let versus = self.versus_baseline(&winner.labels[at], winner)?;
         let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(self.baseline()));
         let value = show(winner.values[at]);
-        Some(format!(
-            "tied best: all policies but {baseline} ({name}: {value}, {} {baseline})",
-            below(&versus)
-        ))
+        Some(format!("tied best: all but {baseline} ({name}: {value}, {} {baseline})", below(&versus)))
     }
 
     /// Who takes no part in a figure, and why.

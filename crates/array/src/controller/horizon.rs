@@ -136,7 +136,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn run_to(&mut self, now: SimTime, threads: usize) -> Result<(), ArrayFailure> {
         let Some(ahead) = self.ahead.as_deref_mut() else { return Ok(()) };
         let most = LOOKS * ahead.order.len();
-        if most < self.members.devices.len() || !ahead.trials.begins() {
+        if most < self.members.devices.len() || self.members.are_many() && !ahead.trials.is_a_try() {
             return self.step_all_requests(now);
         }
         let (mut reached, mut looks) = (SimTime::ZERO, 0);
@@ -296,7 +296,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 continue;
             }
             self.ask_for(&order, turn);
-            let Some((arrival, sub)) = self.head(member) else { break };
+            let Some((arrival, sub)) = self.head(member) else {
+                unreachable!("the inboxes hold what `order` names")
+            };
             // The operations of a request are handed over together.
             if begun.replace(sub.token as u32) != Some(sub.token as u32) {
                 result = self.advance_until(arrival);

@@ -15,6 +15,7 @@ pub(super) struct Ahead {
     pub quiet: Vec<Quiet>,
     /// Where somebody does: the members of all operations in the inboxes, in the order in which these came.
     pub order: Vec<u16>,
+    /// Whether horizons are tried, where members are many.
     pub trials: Trials,
     /// By request, of those that have several operations: the one that finished last so far, and where; ties go to the
     /// lowest.
@@ -54,8 +55,9 @@ impl Ahead {
 /// Whether horizons are worth a try: where they were not, all members go in step for a while before the next one.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Trials {
-    /// So many gatherings went in step since, or go before the next try.
+    /// How many gatherings the last pause had.
     pause: u32,
+    /// So many go in step before the next try.
     left: u32,
 }
 
@@ -64,7 +66,7 @@ impl Trials {
     const LONGEST: u32 = if cfg!(debug_assertions) { 1 } else { 63 };
 
     /// Whether the members are to go by horizons in what has been gathered now.
-    pub fn begins(&mut self) -> bool {
+    pub fn is_a_try(&mut self) -> bool {
         let is_due = self.left == 0;
         self.left = self.left.saturating_sub(1);
         is_due
@@ -76,7 +78,7 @@ impl Trials {
         self.left = self.pause;
     }
 
-    /// They did not.
+    /// Horizons saved more than they cost.
     pub fn held(&mut self) {
         self.pause = 0;
     }
@@ -152,12 +154,12 @@ mod tests {
     fn a_try_that_failed_is_put_off_twice_as_long_each_time_and_one_that_held_is_not() {
         let mut trials = Trials::default();
         for pause in [1, 3, 7].map(|pause: u32| pause.min(Trials::LONGEST)) {
-            assert!(trials.begins());
+            assert!(trials.is_a_try());
             trials.failed();
-            assert!((0..pause).all(|_| !trials.begins()), "{pause} go in step");
+            assert!((0..pause).all(|_| !trials.is_a_try()), "{pause} go in step");
         }
-        assert!(trials.begins());
+        assert!(trials.is_a_try());
         trials.held();
-        assert!(trials.begins());
+        assert!(trials.is_a_try());
     }
 }

@@ -79,7 +79,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A request comes next, and time is about to pass up to its arrival: where members are many, the caches are asked for those
     /// that a small one will concern. Changes nothing.
     #[inline]
-    pub fn expects(&self, request: &HostRequest) {
+    pub fn prefetch_for(&self, request: &HostRequest) {
         let HostRequest { offset, length, member, .. } = *request;
         let is_small = (1..=self.layout.stripe_unit()).contains(&length);
         if self.members.are_many() && is_small && member.is_none() {

@@ -38,7 +38,7 @@ fn a_table_goes_to_stdout_and_a_pipe_gets_neither_colour_nor_progress() {
         "Who is best",
         "ideal",
         "p99.9",
-        "All runs keep up with the load: ",
+        "All runs keep up with",
         "seeds 1 to 10",
         "--details",
     ] {

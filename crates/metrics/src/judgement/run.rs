@@ -325,9 +325,13 @@ const MOSTLY: f64 = 0.5;
 
 /// A trace that is folded onto small drives rewrites a page sooner, while it is still in the cache.
 fn folded_into_cache(run: &Report) -> Option<String> {
-    let cache = run.array.inside.write_cache.as_ref().filter(|_| run.is_scaled())?;
+    let scale = run
+        .scenario
+        .pointer("/ssd/scale")
+        .and_then(serde_json::Value::as_str)
+        .filter(|scale| *scale != "1")?;
+    let cache = run.array.inside.write_cache.as_ref().filter(|_| run.trace.is_some())?;
     let share = cache.absorbed_pages as f64 / (cache.absorbed_pages + cache.admitted_pages).max(1) as f64;
-    let scale = run.scenario.pointer("/ssd/scale").and_then(serde_json::Value::as_str).unwrap_or("1");
     (share > MOSTLY).then(|| {
         format!(
             "{:.0}% of the pages written to the drives replaced one that was still in the write cache. On full drives it may be \
@@ -384,9 +388,10 @@ mod tests {
 
     #[test]
     fn a_trace_that_fits_into_the_caches_of_scaled_drives_is_told() {
-        let told = |absorbed_pages: u64, remap: &str| {
+        let told = |absorbed_pages: u64, scale: &str, is_trace: bool| {
             let mut run = sound();
-            run.scenario = serde_json::json!({"workload": {"remap": remap}, "ssd": {"scale": "1/16"}});
+            run.scenario = serde_json::json!({"ssd": {"scale": scale}});
+            run.trace = is_trace.then(crate::TraceReport::default);
             run.array.inside.write_cache = Some(WriteCacheCounters {
                 absorbed_pages,
                 admitted_pages: 100,
@@ -394,12 +399,13 @@ mod tests {
             });
             folded_into_cache(&run)
         };
+        assert_eq!(told(100, "1/16", true), None, "half of them");
         assert_eq!(
-            (told(100, "scale"), told(900, "wrap")),
+            (told(900, "1", true), told(900, "1/16", false)),
             (None, None),
-            "half of them, and drives of full size"
+            "full drives; a generated load"
         );
-        let text = told(900, "scale").expect("nine of ten");
+        let text = told(900, "1/16", true).expect("nine of ten");
         assert!(text.starts_with("90% of the pages written") && text.ends_with("(now 1/16)"), "{text}");
     }
 

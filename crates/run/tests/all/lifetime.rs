@@ -1,6 +1,6 @@
 //! How many years: does the closed form say when a simulated drive comes to its end?
 //!
-//! Whole lives of small drives under uniform writes, until a unit has lost what it may lose.
+//! Whole lives of small drives under uniform, skewed and recorded writes, until a unit has lost what it may lose.
 
 use std::fmt::Write as _;
 

@@ -243,6 +243,17 @@ fn needs_retries(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<
     Ok(())
 }
 
+fn needs_suspending(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    let timing = &ssd.timing;
+    let any = timing.suspend_program.or(timing.suspend_erase).or(timing.suspend_host_program);
+    if timing.most_suspends.is_some() && any.is_none() {
+        let allowed =
+            "no `most_suspends`, or a time for `suspend_program`, `suspend_erase` or `suspend_host_program`";
+        return Err(field.fault_allowing("nothing of this drive is suspended", allowed));
+    }
+    Ok(())
+}
+
 /// Without a cache there is nothing to hold up.
 fn says_cap(ssd: &SsdConfig) -> bool {
     ssd.controller.units_per_second.is_some() && !ssd.write_cache.is_none()
@@ -361,7 +372,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
         "suspending a program of the host for a read of the host, under any schedule: time until the die takes the read" },
     at! { "ssd.timing.minimum_run", timing.minimum_run if says_minimum_run, time(), PRESET,
         "how long the array of a program or an erase works at least before a read suspends it, since it began or was resumed" },
-    at! { "ssd.timing.most_suspends", timing.most_suspends, count(1, 65_535).optional(), "none",
+    at! { "ssd.timing.most_suspends", timing.most_suspends, needs needs_suspending, count(1, 65_535).optional(), "none",
         "how often a program or an erase is suspended at most. Reads that come later wait until it ends" },
     at! { "ssd.timing.resume", timing.resume, time(), PRESET,
         "time added to the rest of a suspended operation when it continues" },

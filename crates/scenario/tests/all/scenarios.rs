@@ -505,12 +505,10 @@ fn a_trace_replaces_a_synthetic_load_and_keeps_only_flags() {
     let message = Scenario::load("hpc-w", &[], Some(&wrong)).unwrap_err().to_string();
     assert!(message.contains("--format") && message.contains("msr"), "{message}");
     // A flag that says something of the load that goes is no flag to pass over.
-    let flag = "workload.address.footprint=0.9".to_owned();
-    let message = Scenario::load("hpc-w", &[flag], Some(&trace)).unwrap_err().to_string();
-    assert!(
-        message.contains("--set workload.address.footprint=0.9") && message.contains("trace"),
-        "{message}"
-    );
+    for flag in ["workload.address.footprint=0.9", "workload.kind=synthetic", "workload.path=other.csv"] {
+        let message = Scenario::load("hpc-w", &[flag.to_owned()], Some(&trace)).unwrap_err().to_string();
+        assert!(message.contains(&format!("--set {flag}")) && message.contains("trace"), "{message}");
+    }
 }
 
 #[test]

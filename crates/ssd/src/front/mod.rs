@@ -626,7 +626,6 @@ impl WriteCache {
             self.counters.waits_for_gc += u64::from(collected > SimDuration::ZERO);
         }
         if write.is_awaited {
-            self.counters.fua_pages += 1;
             self.awaits(slot, Awaited { page, admitted: now, collected, kept });
         }
         Effect::Admitted { page, write, slot, absorbs: waiting.is_some(), collected, kept }
@@ -663,6 +662,7 @@ impl WriteCache {
         let first = &mut self.slots[slot as usize].awaited;
         let (page, next) = self.awaited.take(*first)?;
         *first = next;
+        self.counters.fua_pages += 1;
         Some(page)
     }
 

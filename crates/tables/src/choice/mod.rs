@@ -45,14 +45,17 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
         return Some(format!("Stay with {}: no other choice here has a lower mean.", name(label(best))));
     }
     let condition = higher_tail(pair, other).map(|tail| format!(" if the mean matters more than {tail}"));
-    let needs = required(needs(best)).map(|what| format!(" {} needs SSDs that {what}.", subject(pair, name)));
+    let price = price(pair, other, name);
+    let subject = subject(pair, name);
+    let subject = if price.starts_with(&subject) { "It" } else { &*subject };
+    let needs = required(needs(best)).map(|what| format!(" {subject} needs SSDs that {what}."));
     Some(format!(
         "Choose {}{}.{}{} {}{}",
         choices(pair, name),
         condition.unwrap_or_default(),
         gains(pair, other, name),
         what_is_left(pair).unwrap_or_default(),
-        price(pair, other, name),
+        price,
         needs.unwrap_or_default()
     ))
 }
