@@ -92,7 +92,7 @@ pub struct Explained {
 }
 
 /// An operation of a member that the request waited for, or a wait between operations.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ExplainedStep {
     /// When it began. Unit: ns.
     pub from_ns: u64,
@@ -136,7 +136,7 @@ pub struct ExplainedPart {
     /// Unit: ns.
     pub ns: u64,
     /// What the request used or waited for: `die`, `bus`, `command`, `link`, `shared-link`, `write-cache`, `member`, `rows`,
-    /// `stripe-cache`, `log`, `bitmap`, `queue`, `earlier-writes` or `power`.
+    /// `stripe-cache`, `log`, `bitmap`, `queue`, `late`, `earlier-writes` or `power`.
     pub at: &'static str,
     /// Where in the member.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -576,7 +576,7 @@ fn explained_step(step: &Step, names: &Names) -> ExplainedStep {
         }
         What::Late(member, _) => {
             told.member = Some(member.0);
-            wait("member")
+            wait("late")
         }
         What::Operation(account) => {
             told.member = Some(account.member.0);

@@ -166,6 +166,7 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
     let role = step.operation.as_ref().map(role).unwrap_or_default();
     let waiting = |what: &str| format!("waiting for {what}{role}");
     match (part.cause, part.at) {
+        (_, "late") => waiting(&format!("{ssd}, before it was read another way")),
         ("service", "die") => format!("{} on {place}{role}", flash(step.operation.as_ref())),
         ("service", _) => format!("answered by the write cache of {ssd}{role}"),
         ("transfer", _) => format!("page transfers on {bus}{role}"),
@@ -270,4 +271,17 @@ fn collected(ns: u64, of: &ExplainedCollection, is_one_of_several: bool) -> Stri
     let share = if is_one_of_several { format!("{} of it: ", duration(ns)) } else { String::new() };
     let victims = if victims.is_empty() { String::new() } else { format!("; victims: {victims}") };
     format!("{share}began at {:.6} s because {why}, {length}{victims}", of.began_ns as f64 / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_that_was_too_slow_is_not_told_as_a_member_kept_free() {
+        let step = ExplainedStep { member: Some(3), ..ExplainedStep::default() };
+        let said = |at| words(1, &step, &ExplainedPart { cause: "queue_gc", at, ..ExplainedPart::default() });
+        assert_eq!(said("late"), "waiting for SSD 3, before it was read another way");
+        assert_eq!(said("member"), "waiting for SSD 3, kept free to collect");
+    }
 }
