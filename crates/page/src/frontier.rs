@@ -2,10 +2,11 @@
 //!
 //! A run is on the frontier if no other that one could build has both a lower tail and a lower write amplification. The tail
 //! is the 99.9th percentile of reads where all runs have one, or else the highest that all have. Bars are the runs' own
-//! confidence intervals.
+//! confidence intervals. A run whose figures mean nothing is on no frontier.
 //!
 //! Leaves out: whether neighbours on the frontier differ by more than chance, which is for the winners to say.
 
+use harmonia_metrics::judgement::voids;
 use harmonia_metrics::{Interval, PerMetric, Report, VariantIntervals};
 use harmonia_tables::label;
 use serde_json::{Value, json};
@@ -37,6 +38,8 @@ struct Point {
     run: usize,
     name: String,
     bound: bool,
+    /// Its figures mean nothing: a run too short, an array that had not settled, or the like.
+    is_void: bool,
     amplification: Interval,
     tail: Interval,
 }
@@ -62,6 +65,7 @@ impl Frontier {
                 run,
                 name: named(label(report)),
                 bound: report.is_ideal(),
+                is_void: report.warnings.iter().any(|warning| voids(&warning.code)),
                 amplification: variant.metrics.write_amplification_whole_cycles?,
                 tail: tail(&variant.metrics)?,
             })
@@ -75,15 +79,16 @@ impl Frontier {
         let beats = |other: &Point| {
             let lower = (other.tail.mean, other.amplification.mean);
             let ours = (point.tail.mean, point.amplification.mean);
-            !other.bound && lower.0 <= ours.0 && lower.1 <= ours.1 && lower != ours
+            !other.bound && !other.is_void && lower.0 <= ours.0 && lower.1 <= ours.1 && lower != ours
         };
-        !point.bound && !self.points.iter().any(beats)
+        !point.bound && !point.is_void && !self.points.iter().any(beats)
     }
 
     pub(super) fn title(&self) -> String {
         let on: Vec<String> =
             self.points.iter().filter(|point| self.is_on_it(point)).map(|point| point.name.clone()).collect();
         match on.len() {
+            0 => format!("{} and flash wear", self.what),
             1 => format!("{} has the lowest {} and the lowest write amplification", on[0], self.what),
             _ => format!("Between {} and flash wear, the choice is {}", self.what, listed(&on)),
         }
@@ -167,6 +172,17 @@ mod tests {
             escaped(&frontier.title()),
             "Between p99.9 of reads and flash wear, the choice is local and gclock"
         );
+    }
+
+    #[test]
+    fn a_run_whose_figures_mean_nothing_is_not_on_it_and_beats_nobody() {
+        let all = [("local", 2.0, Some(900)), ("gclock", 3.0, Some(400)), ("gcsync", 1.0, Some(100))];
+        let mut frontier = frontier(&all).expect("a picture");
+        assert_eq!(on(&frontier), ["gcsync"]);
+        frontier.points[2].is_void = true;
+        assert_eq!(on(&frontier), ["local", "gclock"]);
+        frontier.points.iter_mut().for_each(|point| point.is_void = true);
+        assert_eq!(frontier.title(), "p99.9 of reads and flash wear");
     }
 
     #[test]

@@ -10,6 +10,8 @@ use super::html::named;
 const SERIES_MAX: usize = 256;
 /// Below this ratio empty blocks are said to come and go alike.
 const ALIKE: f64 = 1.1;
+/// From this ratio on they hardly come and go under one of both, and the ratio says nothing.
+const FAR: f64 = 100.0;
 
 /// The SSDs whose series are on the page: as many of each of these runs, at least the first.
 pub(super) fn shown(runs_on_page: usize, runs: &[Report]) -> usize {
@@ -67,6 +69,11 @@ pub(super) fn title(runs: &[Report]) -> String {
         real.iter().filter_map(|(over_time, run)| Some((deviation(over_time, width)?, *run))).collect();
     uneven.sort_by(|a, b| a.0.total_cmp(&b.0));
     match uneven.as_slice() {
+        [(least, smooth), .., (most, rough)] if *least > 0.0 && most / least >= FAR => format!(
+            "Empty blocks of SSD 0 come and go under {}, and hardly under {}",
+            named(label(rough)),
+            named(label(smooth))
+        ),
         [(least, smooth), .., (most, rough)] if *least > 0.0 && most / least >= ALIKE => format!(
             "Empty blocks of SSD 0 come and go {} times as unevenly under {} as under {}",
             times(most / least),

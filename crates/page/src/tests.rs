@@ -64,6 +64,18 @@ fn the_page_repeats_the_warnings_of_the_scenarios() {
     assert!(!text.contains("requests go to a part"), "{text}");
 }
 
+/// A run that ties for the fewest erases with the baseline wears nothing out: only the end of the window tells them apart.
+#[test]
+fn who_wears_the_flash_most_is_said_unless_it_ties() {
+    let mut runs = four_runs();
+    runs[2].array.erases *= 3;
+    let mut told = comparison(runs);
+    assert!(said(&told).contains("reactive-selective wears the flash most: "), "{}", said(&told));
+    let fewest = told.winners.erases.as_mut().expect("counts of erases");
+    fewest.labels = vec!["local".to_owned(), "reactive-selective".to_owned()];
+    assert!(!said(&told).contains("wears the flash most"), "{}", said(&told));
+}
+
 fn without_collections(label: &str) -> Report {
     let mut run = run(label, "blocking", 0, 0, &[1.0, 0.0, 0.0, 0.0, 0.0]);
     run.devices
@@ -400,6 +412,11 @@ fn what_went_on_inside_an_ssd_is_on_the_page() {
     let series = r#""overTime":{"host":{"bytes":[],"width":0},"length":40000,"ssds":[{"channels":[0.5,1.0,0.0],"empty":[12.125,11.0,10.0],"queue":[3.0,4.0,5.0],"victims":[2,0,1],"width":16384}"#;
     assert!(text.contains(series));
     assert!(page(vec![watched("one", 2.0), watched("two", 2.2)]).contains(">Inside an SSD over time<"));
+    let still = over_time::title(&[watched("still", 1e-6), watched("surges", 32.0)]);
+    assert_eq!(
+        html::escaped(&still),
+        "Empty blocks of SSD 0 come and go under surges, and hardly under still"
+    );
     assert!(
         page(four_runs()).contains("aria-labelledby=\"over-time-title\" hidden>"),
         "of reports of before"

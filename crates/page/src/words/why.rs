@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use harmonia_metrics::Report;
-use harmonia_tables::numbers;
+use harmonia_metrics::judgement::Winners;
+use harmonia_tables::{label, numbers};
 
 use super::Pair;
 use super::{
@@ -19,7 +20,7 @@ pub(super) fn paragraph(pair: &Pair<'_>, price_is_said: bool) -> Vec<String> {
         Some(other) => {
             said.extend(mechanism(best, other));
             said.extend(price(&part.runs, best).filter(|_| !price_is_said));
-            said.extend(most_wearing(&part.runs, best));
+            said.extend(most_wearing(&part.runs, best, &part.comparison.winners));
         }
         None => said.extend(collecting(best)),
     }
@@ -124,14 +125,18 @@ fn price(runs: &[Report], best: &Report) -> Option<String> {
 }
 
 /// Who else pays much more than the best.
-fn most_wearing(runs: &[Report], best: &Report) -> Option<String> {
+fn most_wearing(runs: &[Report], best: &Report, winners: &Winners) -> Option<String> {
     const MUCH: f64 = 1.05;
     let base = &runs[0];
     let erases = |run: &Report| run.array.erases as f64;
     let others =
         runs.iter().filter(|run| alike(run, base) && !std::ptr::eq(*run, best) && !std::ptr::eq(*run, base));
     let most = others.max_by_key(|run| run.array.erases)?;
+    let ties = |run: &Report| {
+        winners.erases.as_ref().is_some_and(|fewest| fewest.labels.iter().any(|of| of == label(run)))
+    };
     let stands_out = erases(base) > 0.0
+        && !(ties(most) && ties(base))
         && alike(best, base)
         && erases(most) > erases(base) * MUCH
         && erases(most) > erases(best) * MUCH;
