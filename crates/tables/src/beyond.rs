@@ -47,11 +47,10 @@ fn elsewhere(run: &Report, bound: &Report, first: &Report, name: Name) -> String
     let ((modified, rebuilt), (before, _)) = (rows(run), rows(bound));
     let (unchanged, _) = rows(first);
     if modified.saturating_sub(before.max(unchanged)) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
+        let (modified, unchanged, other) = (count(modified), count(unchanged), name(label(first)));
         return format!(
-            "read-modify-write parity ({} stripes, under {} {}). array.small_write = \"read-modify-write\" alone gives this part",
-            count(modified),
-            name(label(first)),
-            count(unchanged)
+            "read-modify-write parity ({modified} stripes; {other}: {unchanged}). With array.small_write = \"read-modify-write\" \
+             {other} gains it, too"
         );
     }
     match run.array.reconstruct.as_ref().map_or(0, |reads| reads.rebuilt_pages) {
@@ -83,7 +82,7 @@ mod tests {
         let text = said(0, 3_000, 7).expect("below it");
         assert!(text.starts_with("The gain of plm over local, "), "{text}");
         assert!(
-            text.contains("from read-modify-write parity (7 stripes, under local 0). array.small_write"),
+            text.contains("from read-modify-write parity (7 stripes; local: 0). With array.small_write"),
             "{text}"
         );
         assert!(text.contains(" ms. The rest comes from read-modify-write"), "{text}");
