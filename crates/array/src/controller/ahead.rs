@@ -105,7 +105,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             result.err().map(|failure| ArrayFailure { device: DeviceId(index), failure })
         };
         let mut failed: Option<ArrayFailure> = None;
-        if threads > 1 {
+        let one_by_one = threads <= 1;
+        if !one_by_one {
             let members = self.members.devices.iter_mut().zip(&mut ahead.inboxes).zip(0..);
             let Ok(all) = workers::each(members, threads, |member| Ok::<_, Infallible>(run_inbox(member)));
             failed = all.into_iter().flatten().min_by_key(|failed| failed.failure.at);
@@ -118,7 +119,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 next.prefetch();
             }
             let device = &mut self.members.devices[member];
-            if threads <= 1 {
+            if one_by_one {
                 // What follows finds the member at hand, and the room for completions as well, which goes from member to member.
                 std::mem::swap(&mut room, device.completions());
                 let now_failed = run_inbox(((device, &mut ahead.inboxes[member]), member as u16));
@@ -134,7 +135,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 ahead.complete(DeviceId(member as u16), done, &mut completes);
             }
             completions.clear();
-            if threads <= 1 {
+            if one_by_one {
                 std::mem::swap(&mut room, completions);
             }
             self.collect_from(member)?;

@@ -265,8 +265,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn step_one_request(&mut self, now: SimTime) -> Result<Option<SimTime>, ArrayFailure> {
         let Some(ahead) = self.ahead.as_deref() else { return Ok(None) };
         let number = |sub: &SubRequest| ahead.requests[sub.token as u32].id;
-        let head = |(quiet, inbox): (&Quiet, &Vec<_>)| inbox.get(quiet.taken).copied();
-        let heads = ahead.quiet.iter().zip(&ahead.inboxes).map(head);
+        let heads = (0..ahead.inboxes.len()).map(|member| self.head(member));
         let next = heads.clone().flatten().min_by_key(|(at, sub)| (*at, number(sub)));
         let Some((arrival, SubRequest { token, .. })) = next else {
             self.advance_until(now)?;
