@@ -5,8 +5,7 @@ use harmonia_ssd::{BeginsAt, SsdConfig};
 use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 use serde::{Deserialize, Serialize};
 
-use crate::layout::{Layout, Level};
-use crate::schemes::gaftl;
+use crate::layout::Level;
 use crate::years::YearsConfig;
 
 /// The `[array]` table with its members resolved.
@@ -73,14 +72,6 @@ impl ArrayConfig {
         let wears = |member: &MemberConfig| member.ssd.wear.is_some();
         let keeps_more = self.level.redundancy(self.devices) > 0;
         self.faults.is_none() && !(keeps_more && self.members.iter().any(wears))
-    }
-
-    /// How the array's bytes lie on its members: as many of each as the smallest has.
-    pub fn layout(&self) -> Layout {
-        let layout =
-            Layout::new(self.level, self.devices, self.stripe_unit, self.page_size(), self.member_bytes())
-                .sharing(&self.parity_shares);
-        if self.coordination.has_floating_stripes() { layout.floating() } else { layout }
     }
 
     /// Bytes of every member that the array may use: behind them lies what it keeps there for itself.
@@ -421,11 +412,6 @@ impl CoordinationConfig {
     /// A policy with its defaults.
     pub fn of(policy: &str, message_latency: SimDuration) -> CoordinationConfig {
         CoordinationConfig { policy: policy.into(), message_latency, own: serde_json::Map::new() }
-    }
-
-    /// Whether the policy has stripes that leave one member free each.
-    pub fn has_floating_stripes(&self) -> bool {
-        gaftl::has_floating_stripes(&self.policy, &self.own)
     }
 }
 

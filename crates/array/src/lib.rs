@@ -28,6 +28,7 @@ mod schemes;
 mod stand_ins;
 mod stored;
 pub mod stripe_cache;
+mod stripes;
 pub mod years;
 
 pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, age_by, ageing_pages};

@@ -33,13 +33,14 @@ use std::collections::{BTreeMap, VecDeque};
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{CacheCounters, Operation, RequestBlame, SimTime};
 
+use super::Array;
 use super::gate::Gate;
+use super::jobs::Background;
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::{NONE, Node, Parent};
 use super::trails::{NO_TRAIL, What};
 use super::transactions::{Chain, Running};
-use super::{Array, ArrayFailure};
 use crate::config::StripeCacheConfig;
 use crate::layout::Layout;
 use crate::planner::{Kind, Plan, PlannedOperation, Refusal, Rows, Transaction};
@@ -158,6 +159,12 @@ impl Caching {
         write.attempt == 0 && self.stages.contains_key(&handle) && self.table.fits(write.rows)
     }
 
+    /// One write less reads first. Those that were put off, if it was the last.
+    fn reads_no_more(&mut self) -> Vec<u32> {
+        self.reading -= 1;
+        if self.reading > 0 { Vec::new() } else { std::mem::take(&mut self.delayed) }
+    }
+
     pub fn audit(&self) {
         self.table.audit();
         let of_stage = |stage| self.stages.values().filter(|&&own| own == stage).count();
@@ -191,36 +198,29 @@ impl Chain {
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// A transaction holds its rows: it is planned, unless it is a write that waits for the stripe cache.
-    #[inline]
-    pub(super) fn admit(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        if self.bitmap.is_some() && !self.may_write(handle, now) {
-            return Ok(());
-        }
-        if self.cache.is_none() { self.plan(handle, now) } else { self.admit_cached(handle, now) }
-    }
-
+    /// A transaction has its rows: whether it is planned now. A write waits for entries, and for others that may join it.
     #[cold]
-    fn admit_cached(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn passes_cache(&mut self, handle: u32, now: SimTime) -> Gate {
         let spec = self.transactions[handle].spec;
         if !self.is_cached(handle) {
             if matches!(spec.operation, Operation::Write | Operation::Trim) {
                 self.forget_rows(spec.rows);
             }
-            return self.plan(handle, now);
+            return Gate::Goes;
         }
         self.merge_waiting(handle, now);
-        let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
+        let Some(cache) = self.cache.as_deref_mut() else { return Gate::Goes };
         if cache.enter(handle, spec.rows) == Gate::Goes {
             return self.enter_cache(handle, now);
         }
         self.put_off(handle, Stage::Waits);
-        Ok(())
+        Gate::Waits
     }
 
     /// Whether entries may keep what rows hold: nothing is missing, and parity is known to agree.
     pub(super) fn is_sound(&self) -> bool {
-        self.members.health.is_whole() && !self.is_resyncing()
+        let resyncs = self.background.as_deref().is_some_and(Background::is_resyncing);
+        self.members.health.is_whole() && !resyncs
     }
 
     /// Whether a transaction that holds or waits for its rows is a write of the host that takes entries.
@@ -241,9 +241,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A write takes entries. It is planned if it reads nothing, or nobody else does.
-    fn enter_cache(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    fn enter_cache(&mut self, handle: u32, now: SimTime) -> Gate {
         let spec = self.transactions[handle].spec;
-        let Array { cache: Some(cache), payload, .. } = self else { return Ok(()) };
+        let Array { cache: Some(cache), payload, .. } = self else { return Gate::Goes };
         cache.table.take(spec.rows, |row| {
             if payload.is_active() {
                 payload.forgets(row);
@@ -254,16 +254,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.tell_payload(Parent::Transaction(handle), |payload, owner| payload.caches(owner));
         }
         if self.reads_first(handle, now) {
-            let Some(cache) = self.cache.as_deref_mut().filter(|cache| cache.delays && cache.reading > 0)
-            else {
-                return self.plan_with_entries(handle, now);
-            };
-            cache.delayed.push(handle);
-            cache.counters.delays += 1;
-            self.put_off(handle, Stage::Delayed);
-            return Ok(());
+            let cache = self.cache.as_deref_mut().filter(|cache| cache.delays && cache.reading > 0);
+            if let Some(cache) = cache {
+                cache.delayed.push(handle);
+                cache.counters.delays += 1;
+                self.put_off(handle, Stage::Delayed);
+                return Gate::Waits;
+            }
         }
-        self.plan_with_entries(handle, now)
+        self.has_entries(handle, now);
+        Gate::Goes
     }
 
     /// Whether a write that has entries would have to read first if it were planned now.
@@ -275,9 +275,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.planner.uses_cache().is_some_and(|planner| planner.has_pre_reads(&spec, &view, &cache.table))
     }
 
-    /// A write that has entries is planned.
-    fn plan_with_entries(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let Array { cache: Some(cache), transactions, trails, .. } = self else { return Ok(()) };
+    /// A write that has entries is about to be planned.
+    fn has_entries(&mut self, handle: u32, now: SimTime) {
+        let Array { cache: Some(cache), transactions, trails, .. } = self else { return };
         cache.stages.insert(handle, Stage::Writes);
         let before = &mut transactions[handle].before;
         before.waited(trails, now, What::Entries);
@@ -287,7 +287,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
             parts[0].before = *before;
             (before.blame, before.gc_wait, before.trail) = (RequestBlame::default(), None, NO_TRAIL);
         }
-        self.plan(handle, now)
     }
 
     /// A write that was put off is not any more.
@@ -330,59 +329,59 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// A write has begun a step behind its pre-reads. If nobody reads any more, those that were put off begin.
+    /// A write has begun a step behind its pre-reads. If nobody reads any more, those that were put off go: one after the other, by
+    /// [`Self::ends_delay`].
     #[cold]
-    pub(super) fn pre_reads_are_done(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
+    pub(super) fn pre_reads_are_done(&mut self, handle: u32) -> Vec<u32> {
+        let Some(cache) = self.cache.as_deref_mut() else { return Vec::new() };
         let Some(stage) = cache.stages.get_mut(&handle).filter(|stage| **stage == Stage::Reads) else {
-            return Ok(());
+            return Vec::new();
         };
         *stage = Stage::Writes;
-        self.reads_no_more(now)
+        cache.reads_no_more()
     }
 
-    fn reads_no_more(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
-        cache.reading -= 1;
-        if cache.reading > 0 {
-            return Ok(());
-        }
-        for handle in std::mem::take(&mut cache.delayed) {
-            self.end_delay(handle);
-            self.plan_with_entries(handle, now)?;
-        }
-        Ok(())
+    /// A write that was put off is about to be planned.
+    pub(super) fn ends_delay(&mut self, handle: u32, now: SimTime) {
+        self.end_delay(handle);
+        self.has_entries(handle, now);
     }
 
-    /// A transaction is over: its entries become idle, and whoever waits for some may have them.
+    /// A transaction is over: its entries become idle. Who was put off and goes now, as above; then [`Self::next_into_cache`] says
+    /// who may have the entries.
     #[cold]
-    pub(super) fn leave_cache(&mut self, handle: u32, rows: Rows, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(cache) = self.cache.as_deref_mut() else { return Ok(()) };
+    pub(super) fn leave_cache(&mut self, handle: u32, rows: Rows) -> Vec<u32> {
+        let Some(cache) = self.cache.as_deref_mut() else { return Vec::new() };
         let stage = cache.stages.remove(&handle);
         cache.parts.remove(&handle);
-        let Some(stage) = stage else { return Ok(()) };
+        let Some(stage) = stage else { return Vec::new() };
         cache.table.release(rows);
-        if stage == Stage::Reads {
-            self.reads_no_more(now)?;
-        }
+        if stage == Stage::Reads { cache.reads_no_more() } else { Vec::new() }
+    }
+
+    /// The next write that waits for entries and gets them, and is planned now.
+    #[cold]
+    pub(super) fn next_into_cache(&mut self, now: SimTime) -> Option<u32> {
         while let Some(next) = self.cache.as_deref_mut().and_then(Caching::let_go) {
             self.end_delay(next);
-            self.enter_cache(next, now)?;
+            if self.enter_cache(next, now) == Gate::Goes {
+                return Some(next);
+            }
         }
-        Ok(())
+        None
     }
 }
 
 /// Merging.
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// A transaction waits for its rows: it joins the write that holds them, if that is not planned yet.
+    /// A transaction waits for its rows: it joins the write that holds them, if that is not planned yet. That write, if it need not
+    /// be put off any more and is planned now.
     #[cold]
-    pub(super) fn wait_in_line(&mut self, handle: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn wait_in_line(&mut self, handle: u32, now: SimTime) -> Option<u32> {
         let first = self.transactions[handle].spec.rows.first;
-        let Some(cache) = self.cache.as_deref() else { return Ok(()) };
-        let Some(&holder) = cache.open.get(&first) else { return Ok(()) };
+        let &holder = self.cache.as_deref()?.open.get(&first)?;
         if self.merge_waiting(holder, now) == 0 {
-            return Ok(());
+            return None;
         }
         let is_delayed =
             self.cache.as_deref().and_then(|cache| cache.stages.get(&holder)) == Some(&Stage::Delayed);
@@ -391,10 +390,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if let Some(cache) = self.cache.as_deref_mut() {
                 cache.delayed.retain(|&delayed| delayed != holder);
             }
-            self.end_delay(holder);
-            return self.plan_with_entries(holder, now);
+            self.ends_delay(holder, now);
+            return Some(holder);
         }
-        Ok(())
+        None
     }
 
     /// Lets those who wait for the rows of a write join it, as far as they can. How many did.

@@ -30,12 +30,11 @@ use harmonia_ssd::interface::Notice;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, Operation, Phase, SimTime};
 
-use super::failure::{Mishap, MishapKind};
-use super::layers::Terms;
+use super::faults::{Mishap, MishapKind};
 use super::messages::Message;
 use super::payload::Payload;
 use super::states::Purpose;
-use super::{Access, Array, ArrayFailure};
+use super::{Access, Array};
 use crate::coordination::{Delivered, Event};
 use crate::health::Condition;
 use crate::member::Member;
@@ -76,34 +75,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether a spare is taking a member's place while it works.
     pub fn is_copied(&self, member: DeviceId) -> bool {
         self.spare_of(member).is_some()
-    }
-
-    /// The next spare begins to take the place of a member that works. Nothing happens if there is none, or the member is not
-    /// whole, or its place is being taken.
-    pub(super) fn begin_copy(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let can_be_copied = self.restoring(device, 0, self.page_size).is_some();
-        if self.members.health.of(device) != Condition::Whole
-            || self.spare_of(device).is_some()
-            || !can_be_copied
-        {
-            return Ok(());
-        }
-        let slot = self.members.devices.len();
-        let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
-        let Some((number, mut spare)) = failures.spares.pop() else { return Ok(()) };
-        self.members.numbers.push(number);
-        self.members.health.change(device, |member| member.begin_copy(slot as u16));
-        failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Copying(number) });
-        spare.stop_at_completions();
-        self.members.devices.push(spare);
-        self.members.outstanding.push(0);
-        self.coupled.push(0);
-        self.layers.add_slot(Terms::of(&self.members.devices[slot]));
-        if self.payload.is_active() {
-            self.payload.is_copied(device);
-        }
-        self.collect_from(slot)?;
-        self.begin_job_of_copy(device, now)
     }
 
     /// Whether a transaction is a step of a copy that is under way.
@@ -154,29 +125,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.announce_later(device, now);
     }
 
-    /// A member fails while it is copied: the spare takes its place as it is.
-    #[cold]
-    pub(super) fn fail_over(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let index = device.index();
-        let built = self.copied(device).filter(|_| self.nvram.is_none());
-        self.members.devices[index].fail(now);
-        self.give_up_parked(device);
-        self.collect_from(index)?;
-        if self.payload.is_active() {
-            self.payload.fails_over(device);
-        }
-        self.refuse_all_of(device, now)?;
-        self.exchange(device, now);
-        self.holds_now(device, |member| member.fail_over(built.unwrap_or(0)));
-        self.access_has_changed(device);
-        // What is about to be held back goes on as well.
-        self.agenda.push(now, Message::Open(device));
-        self.announce_later(device, now);
-        self.rebuild_the_rest(device, built.is_some(), now)
-    }
-
     /// The spare that a member is copied to and the member's device change places; the old device's slot.
-    fn exchange(&mut self, device: DeviceId, now: SimTime) -> Option<usize> {
+    pub(super) fn exchange(&mut self, device: DeviceId, now: SimTime) -> Option<usize> {
         let (index, slot) = (device.index(), self.spare_of(device)?);
         let failures = self.failures.as_deref_mut()?;
         if let Some(since) = self.members.devices[index].collecting_since().filter(|&since| since < now) {
@@ -203,7 +153,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The coordinator is told that the old device is gone, and of the new one when nothing is on its way any more.
-    fn announce_later(&mut self, device: DeviceId, now: SimTime) {
+    pub(super) fn announce_later(&mut self, device: DeviceId, now: SimTime) {
         self.tell_of_failure(device, now);
         self.agenda.push(now + self.message_latency * 2, Message::Arrived(device));
     }
@@ -228,18 +178,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// A device that has retired may have answered everything: it is taken away.
-    pub(super) fn has_left(&mut self, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        // Flushes have no bytes that would be outstanding.
-        if self.members.health.is_spare(slot) || !self.nodes.under_way_at(slot).is_empty() {
-            return Ok(());
-        }
-        self.members.devices[slot].fail(now);
-        self.collect_from(slot)
-    }
-
     /// How far a member is copied.
-    fn copied(&self, device: DeviceId) -> Option<Bytes> {
+    pub(super) fn copied(&self, device: DeviceId) -> Option<Bytes> {
         self.background.as_deref()?.copied(device)
     }
 }

@@ -1,4 +1,4 @@
-//! Failures of members: they fail, are replaced by spares, become slow, and cannot read pages.
+//! Failures of members: they fail, are replaced by spares, and become slow. Pages that cannot be read are in `faults`.
 //!
 //! ```text
 //! fails ─► what it was given is refused ─► GcEnded if it collected, Failure ─► a spare takes its place ─► Replacement
@@ -13,145 +13,26 @@
 //! A member that has become read-only, because its blocks are worn out, fails with the first write that it refuses. Until then it
 //! serves reads. An array without redundancy keeps such a member: its reads are still answered.
 //!
-//! An unreadable page is found when it is read. It is read in another way, as if the member were missing, and written anew
-//! behind the request's back, from the others.
-//!
 //! Source: Linux md, `drivers/md/md.c` (spares, `md_error`) and raid5.c (`raid5_end_read_request`: a page that cannot be read is
 //! rebuilt and rewritten; `raid5_end_write_request`: a write that fails fails the member). Leaves out: md's limit of read errors
 //! after which a member is failed, bad-block lists, and that RAID-1 keeps its last member whatever happens.
 
-use harmonia_engine::Rng;
 use harmonia_ssd::probe::Probe;
-use harmonia_ssd::{AtEnd, Device, SubCompletion};
-use harmonia_types::{Blame, Bytes, Counters, DeviceId, Operation, SimTime};
-use serde::Serialize;
+use harmonia_ssd::{AtEnd, SubCompletion};
+use harmonia_types::{Blame, Counters, DeviceId, SimTime};
 
+use super::faults::{Failures, Mishap, MishapKind};
+use super::jobs::Background;
 use super::layers::Terms;
 use super::messages::Message;
 use super::payload::Payload;
-use super::power::Power;
-use super::states::{Progress, Purpose};
-use super::tokens::Node;
 use super::{Access, Array, ArrayFailure};
 use crate::config::{Befalls, Faults, When};
 use crate::coordination::{Delivered, Event};
+use crate::health::Condition;
 use crate::layout::Layout;
 use crate::member::Member;
 use crate::planner::{LossCounters, Refusal};
-
-/// A failure of a member or of the array, or what the array has done about one.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Mishap {
-    /// When.
-    pub at: SimTime,
-    /// The member; none if it concerns the whole array.
-    pub device: Option<DeviceId>,
-    /// What.
-    pub what: MishapKind,
-}
-
-/// What it was.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MishapKind {
-    /// It failed.
-    Failed,
-    /// It refused a write, because its blocks are worn out. It fails at the same moment.
-    ReadOnly,
-    /// It takes so many times as long.
-    Slow(f64),
-    /// A spare took its place: the number it was made with.
-    Replaced(u16),
-    /// Distributed spare space of this number takes its place.
-    StoodIn(u16),
-    /// A spare begins to take its place while it works: the number that was made with.
-    Copying(u16),
-    /// The replacement holds everything.
-    Rebuilt,
-    /// Power was lost, and so many requests had to be submitted again.
-    PowerLost(u64),
-    /// All that was being written when power was lost agrees again.
-    Resynced,
-    /// Power was lost while it was written and a member was missing: it does not start any more.
-    Refused,
-}
-
-/// Faults that are configured, what stands by for them, and what they have led to.
-#[derive(Clone)]
-pub(super) struct Failures<P: Probe> {
-    pub config: Faults,
-    /// Requests that have arrived.
-    requests: u64,
-    /// Spares that are left, the next one last, with the numbers they were made with.
-    pub spares: Vec<(u16, Device<P>)>,
-    /// Members that failed and were replaced.
-    pub retired: Vec<(u16, Device<P>)>,
-    rng: Rng,
-    /// Pages until the next one that cannot be read.
-    readable: u64,
-    pub log: Vec<Mishap>,
-    pub unreadable_pages: u64,
-    pub power: Power,
-    /// When something was last written.
-    pub last_write: Option<SimTime>,
-    /// Rows that were being written when power was lost are yet to be seen to.
-    pub is_dirty: bool,
-    /// What was lost because the array did not start any more, or with a member that nobody expected to fail.
-    pub refused: LossCounters,
-}
-
-impl<P: Probe> Failures<P> {
-    pub fn new(config: &Faults, members: usize, spares: Vec<Device<P>>) -> Self {
-        let first = members as u16;
-        let mut spares: Vec<_> = (first..).zip(spares).collect();
-        spares.reverse();
-        let mut rng = Rng::stream(config.seed, "array/page-errors");
-        let readable = until_error(&mut rng, config.page_errors);
-        Failures {
-            config: config.clone(),
-            requests: 0,
-            spares,
-            retired: Vec::new(),
-            rng,
-            readable,
-            log: Vec::new(),
-            unreadable_pages: 0,
-            power: Power::default(),
-            last_write: None,
-            is_dirty: false,
-            refused: LossCounters::default(),
-        }
-    }
-
-    /// Spares that are left, and members that were replaced.
-    pub fn not_members(&mut self) -> impl Iterator<Item = &mut Device<P>> {
-        self.spares.iter_mut().chain(&mut self.retired).map(|(_, device)| device)
-    }
-
-    /// Of so many pages that were read, the next one after the first `from` that could not be.
-    fn unreadable(&mut self, from: u64, pages: u64) -> Option<u64> {
-        let left = pages - from;
-        if self.readable >= left {
-            self.readable -= left;
-            return None;
-        }
-        let page = from + self.readable;
-        self.readable = until_error(&mut self.rng, self.config.page_errors);
-        self.unreadable_pages += 1;
-        Some(page)
-    }
-}
-
-/// Pages that are read until one cannot be: geometrically distributed.
-fn until_error(rng: &mut Rng, share: f64) -> u64 {
-    if share <= 0.0 {
-        return u64::MAX;
-    }
-    if share >= 1.0 {
-        return 0;
-    }
-    libm::floor(rng.exponential(1.0) / -libm::log1p(-share)) as u64
-}
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Puts what happens at times on the agenda.
@@ -248,7 +129,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.access_has_changed(device);
         self.give_up_jobs_of(device, now);
         self.give_up_parked(device);
-        if matches!(self.layout, Layout::Parity(_)) && self.is_resyncing() {
+        if matches!(self.layout, Layout::Parity(_))
+            && self.background.as_deref().is_some_and(Background::is_resyncing)
+        {
             self.begin_resync(now);
         }
         self.collect_from(index)?;
@@ -270,7 +153,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let at = now.max(self.latest);
             let done =
                 SubCompletion { token, finish: at, blame: Blame::default(), met_gc: false, is_parity: false };
-            return self.node_done(&done);
+            self.node_done(&done);
+            return Ok(());
         }
         let device = DeviceId(slot as u16);
         let has_failed = self.members.health.access(device) == Access::Failed;
@@ -281,36 +165,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
             failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::ReadOnly });
         }
         self.fail(device, now)
-    }
-
-    /// An operation that belongs to its request directly is lost with its member, in an array that was built without faults. Of a
-    /// write to a mirror other copies are left; a read that is under way is not tried again.
-    #[cold]
-    pub(super) fn loses_direct(&mut self, request: u32, node: &Node, at: SimTime, blame: &Blame) {
-        let Node { operation, .. } = *node;
-        let is_copy = operation.operation != Operation::Read && !matches!(self.layout, Layout::Striped(_));
-        if let Some(failures) = self.failures.as_deref_mut().filter(|_| !is_copy) {
-            let range = (operation.offset, operation.length);
-            failures.refused.count_pages(operation.operation, range, self.page_size);
-        }
-        let (token, blame) = (0, *blame);
-        self.direct_is_done(
-            request,
-            node,
-            &SubCompletion { token, finish: at, blame, met_gc: false, is_parity: false },
-        );
-    }
-
-    /// The coordinator hears that a device is gone.
-    #[cold]
-    pub(super) fn tell_of_failure(&mut self, device: DeviceId, now: SimTime) {
-        self.members.avoided[device.index()] = false;
-        let known = &mut self.members.delivered[device.index()];
-        known.capable = false;
-        if std::mem::replace(&mut known.collecting, false) && self.interests.devices {
-            self.consult(now, &Event::GcEnded { device, registered: false });
-        }
-        self.consult(now, &Event::Failure(device));
     }
 
     /// What a member was given and has not answered comes back.
@@ -377,75 +231,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.begin_rebuild(device, now)
     }
 
-    /// A member comes into a state in which it holds more or less than before.
-    pub(super) fn holds_now(&mut self, device: DeviceId, transition: impl FnOnce(&mut Member)) {
-        self.members.health.change(device, transition);
-        if self.payload.is_active() {
-            self.payload.holds(device, self.members.health.of(device));
-        }
-    }
-
-    /// A replacement is complete.
-    pub(super) fn is_rebuilt(&mut self, device: DeviceId, now: SimTime) {
-        self.holds_now(device, Member::complete);
-        self.arrange_pass(now);
-        if let Some(failures) = self.failures.as_deref_mut() {
-            failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Rebuilt });
-        }
-        self.consult(now, &Event::Rebuilt(device));
-        self.may_tidy(now);
-    }
-
-    /// Whether pages may turn out to be unreadable.
-    #[inline]
-    pub(super) fn reads_may_fail(&self) -> bool {
-        self.failures.as_deref().is_some_and(|failures| failures.config.page_errors > 0.0)
-    }
-
-    /// Pages of a read that turn out to be unreadable become operations of their own, which the member refuses when the rest
-    /// of the read is done.
-    #[cold]
-    pub(super) fn find_unreadable(&mut self, node: &Node, done: &SubCompletion) {
-        let Some(failures) =
-            self.failures.as_deref_mut().filter(|failures| failures.config.page_errors > 0.0)
-        else {
-            return;
-        };
-        if node.operation.operation != Operation::Read || node.is_direct() || node.refused > 0 {
-            return;
-        }
-        if self.transactions[node.transaction()].purpose == Purpose::Replay {
-            return;
-        }
-        let size = self.page_size;
-        let (start, end) = (node.operation.offset, node.operation.offset + node.operation.length);
-        let pages = end.div_ceil(size) - start / size;
-        let mut found = Vec::new();
-        let mut from = 0;
-        while let Some(page) = failures.unreadable(from, pages) {
-            found.push(page);
-            from = page + 1;
-        }
-        for page in found {
-            let offset: Bytes = ((start / size + page) * size).max(start);
-            let length = ((start / size + page + 1) * size).min(end) - offset;
-            let chain = self.chain_with(node, done.finish, node.operation.phase, &done.blame);
-            let mut piece = Node { before: super::tokens::NONE, ..*node };
-            (piece.operation.offset, piece.operation.length) = (offset, length);
-            if self.payload.is_active() {
-                self.tell_payload(node.parent, |payload, owner| {
-                    payload.finds_unreadable(owner, &piece.planned(), done.token);
-                });
-            }
-            self.add_to_step(&mut piece);
-            piece.before = self.nodes.keep_before(chain);
-            piece.progress = Progress::Begun;
-            let place = self.nodes.insert(piece);
-            let token = self.nodes.token(place);
-            self.agenda.push(done.finish.max(self.latest), Message::Refused(token, Refusal::Unreadable));
-        }
-    }
-
     /// Failures so far, and what the array has done about them.
     pub fn mishaps(&self) -> &[Mishap] {
         self.failures.as_deref().map_or(&[], |failures| &failures.log)
@@ -461,5 +246,64 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Pages that members could not read so far.
     pub fn unreadable_pages(&self) -> u64 {
         self.failures.as_deref().map_or(0, |failures| failures.unreadable_pages)
+    }
+
+    /// The next spare begins to take the place of a member that works. Nothing happens if there is none, or the member is not
+    /// whole, or its place is being taken.
+    pub(super) fn begin_copy(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        let can_be_copied = self.restoring(device, 0, self.page_size).is_some();
+        if self.members.health.of(device) != Condition::Whole
+            || self.spare_of(device).is_some()
+            || !can_be_copied
+        {
+            return Ok(());
+        }
+        let slot = self.members.devices.len();
+        let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
+        let Some((number, mut spare)) = failures.spares.pop() else { return Ok(()) };
+        self.members.numbers.push(number);
+        self.members.health.change(device, |member| member.begin_copy(slot as u16));
+        failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Copying(number) });
+        spare.stop_at_completions();
+        self.members.devices.push(spare);
+        self.members.outstanding.push(0);
+        self.coupled.push(0);
+        self.layers.add_slot(Terms::of(&self.members.devices[slot]));
+        if self.payload.is_active() {
+            self.payload.is_copied(device);
+        }
+        self.collect_from(slot)?;
+        self.begin_job_of_copy(device, now)
+    }
+
+    /// A member fails while it is copied: the spare takes its place as it is.
+    #[cold]
+    pub(super) fn fail_over(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        let index = device.index();
+        let built = self.copied(device).filter(|_| self.nvram.is_none());
+        self.members.devices[index].fail(now);
+        self.give_up_parked(device);
+        self.collect_from(index)?;
+        if self.payload.is_active() {
+            self.payload.fails_over(device);
+        }
+        self.refuse_all_of(device, now)?;
+        self.exchange(device, now);
+        self.holds_now(device, |member| member.fail_over(built.unwrap_or(0)));
+        self.access_has_changed(device);
+        // What is about to be held back goes on as well.
+        self.agenda.push(now, Message::Open(device));
+        self.announce_later(device, now);
+        self.rebuild_the_rest(device, built.is_some(), now)
+    }
+
+    /// A device that has retired may have answered everything: it is taken away.
+    pub(super) fn has_left(&mut self, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
+        // Flushes have no bytes that would be outstanding.
+        if self.members.health.is_spare(slot) || !self.nodes.under_way_at(slot).is_empty() {
+            return Ok(());
+        }
+        self.members.devices[slot].fail(now);
+        self.collect_from(slot)
     }
 }

@@ -16,8 +16,9 @@ use super::Array;
 use super::looking::{Looking, Sight};
 use super::nvram::Nvram;
 use super::payload::Payload;
-use crate::delivered::Delivered;
+use crate::coordination::Delivered;
 use crate::health::Health;
+use crate::member::Member;
 use crate::planner::View;
 
 /// Devices by slot, and the rest by member where nothing else is said.
@@ -97,5 +98,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();
         all.sort_unstable_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, device)| device).collect()
+    }
+
+    /// A member comes into a state in which it holds more or less than before.
+    pub(super) fn holds_now(&mut self, device: DeviceId, transition: impl FnOnce(&mut Member)) {
+        self.members.health.change(device, transition);
+        if self.payload.is_active() {
+            self.payload.holds(device, self.members.health.of(device));
+        }
     }
 }

@@ -1,13 +1,12 @@
-//! Notices, directives, queries and timers, each delivered `message_latency` after it was sent.
+//! Notices, directives, queries and timers, each delivered `message_latency` after it was sent (`delivery`), and what the coordinator
+//! does about them.
 
 use harmonia_ssd::interface::{Directive, Notice};
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, DeviceId, Operation, SimDuration, SimTime};
+use harmonia_types::{DeviceId, Operation, SimDuration, SimTime};
 
-use super::looking::Sight;
+use super::Array;
 use super::payload::Payload;
-use super::states::Purpose;
-use super::{Access, Array, ArrayFailure};
 use crate::coordination::{Action, DeliveredView, Event};
 use crate::planner::Refusal;
 
@@ -96,18 +95,6 @@ harmonia_types::counters! {
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// Tells the coordinator once that the run begins.
-    pub(super) fn start(&mut self) {
-        if !self.started {
-            self.started = true;
-            self.arrange_faults();
-            self.consult(SimTime::ZERO, &Event::Start);
-            if self.members.sight == Sight::Answers && self.dodges {
-                self.agenda.push(SimTime::ZERO, Message::Poll);
-            }
-        }
-    }
-
     /// Sends a member's notices on their way, if it is capable and anyone listens.
     pub(super) fn forward_notices(&mut self, device: usize) {
         if let Some(rounds) = &mut self.rounds {
@@ -124,156 +111,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// Delivers the next message, due at `now`.
-    pub(super) fn deliver(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some((now, message)) = self.agenda.pop_due(now) else { return Ok(()) };
-        self.latest = self.latest.max(now);
-        match message {
-            // What a member that failed had sent is lost, and so is what was sent to it.
-            Message::Notice(device, _) | Message::Directive(device, _) | Message::Query(device)
-                if !self.members.delivered[device.index()].capable => {}
-            Message::Answer(device, answer) if !self.members.delivered[device.index()].capable => {
-                self.answers.release(answer);
-            }
-            Message::Notice(device, notice) => {
-                let event = match notice {
-                    Notice::SoftThreshold => {
-                        self.counters.soft_notices += 1;
-                        Event::SoftThreshold(device)
-                    }
-                    Notice::HardThreshold => {
-                        self.counters.hard_notices += 1;
-                        Event::HardThreshold(device)
-                    }
-                    Notice::WindowWarning => Event::WindowWarning(device),
-                    Notice::GcStarted => {
-                        self.members.delivered[device.index()].collecting = true;
-                        Event::GcStarted(device)
-                    }
-                    Notice::GcEnded { registered } => {
-                        self.members.delivered[device.index()].collecting = false;
-                        self.arrange_destage(device, now);
-                        self.may_tidy(now);
-                        Event::GcEnded { device, registered }
-                    }
-                };
-                if self.interests.devices {
-                    self.consult(now, &event);
-                }
-            }
-            Message::Directive(device, directive) => {
-                if let Some(ahead) = self.ahead.as_deref_mut() {
-                    ahead.forget_quiet(device);
-                }
-                self.members.devices[device.index()].direct(now, directive);
-                self.collect_from(device.index())?;
-            }
-            Message::Query(device) => {
-                let status = self.members.devices[device.index()].status(now);
-                let answer = self.answers.insert((status, now));
-                self.agenda.push(now + self.message_latency, Message::Answer(device, answer));
-            }
-            Message::Answer(device, answer) => {
-                let (status, as_of) = self.answers[answer];
-                self.answers.release(answer);
-                let known = &mut self.members.delivered[device.index()];
-                known.status = Some(status);
-                known.as_of = as_of;
-                known.collecting = status.gc_active;
-                if self.asks {
-                    self.consult(now, &Event::Status(device));
-                }
-            }
-            Message::Completed(told) => {
-                let completion = self.told[told];
-                self.told.release(told);
-                self.consult(now, &Event::Completion(completion));
-            }
-            Message::Timer(number) => self.consult(now, &Event::Timer(number)),
-            Message::NextStep(transaction) => self.next_step(transaction, now)?,
-            Message::End(transaction) => self.end(transaction, now)?,
-            Message::WriteFailed(token) => self.write_failed(token, now)?,
-            Message::Refused(token, refusal) => {
-                // What has been answered otherwise at this moment is not refused any more.
-                if let Some(node) = self.nodes.take(token).filter(|node| !node.is_outrun()) {
-                    // A reserved member may have failed at the same moment: nothing waits for its successor.
-                    let has_failed = self.members.health.access(node.operation.device) == Access::Failed;
-                    let refusal = if has_failed { Refusal::Failed } else { refusal };
-                    // A member that failed had it since then.
-                    let waited = (now - self.begun(&node)).0;
-                    self.refuse(
-                        node,
-                        token,
-                        refusal,
-                        now,
-                        &Blame { queue_host: waited, ..Blame::default() },
-                    )?;
-                }
-            }
-            Message::Served(token) => {
-                if let Some(node) = self.nodes.take(token) {
-                    if let Some(trails) = &mut self.trails {
-                        trails.answered = None;
-                    }
-                    if self.payload.is_active() {
-                        self.tell_payload(node.parent, |payload, owner| {
-                            payload.done(owner, &node.planned(), token);
-                        });
-                    }
-                    self.operation_is_done(&node, false, now, &Blame::default())?;
-                }
-            }
-            Message::Won(token, chain) => {
-                self.chains.release(chain);
-                self.race_is_over(token, self.chains[chain])?;
-            }
-            Message::Hedge(token) => self.hedge(token, now)?,
-            Message::Answered(device, operation, latency) => {
-                self.consult(now, &Event::Answered { device, operation, latency });
-            }
-            Message::Drained(device) => {
-                if self.is_drained(device.index()) {
-                    self.consult(now, &Event::Drained(device));
-                }
-            }
-            Message::Open(device) => {
-                self.readmit(device, now)?;
-                if let Some(left) = self.sweep(now) {
-                    self.begin_own(Purpose::Unawaited, left, now)?;
-                }
-                self.may_tidy(now);
-            }
-            Message::Destage(device) => self.destage(device, now)?,
-            Message::Poll => self.poll(now),
-            Message::Fault(index) => self.inject_fault(index, now)?,
-            Message::PowerLoss => self.lose_power(now)?,
-            Message::Replace(device) => self.replace(device, now)?,
-            Message::Arrived(device) => self.announce(device, now),
-            Message::Left(slot) => self.has_left(usize::from(slot), now)?,
-            Message::Scrub => self.begin_scrub(now)?,
-            Message::Background => self.work_on(now)?,
-            Message::Tidy => {
-                if let Some(displaced) = self.tidy(now) {
-                    self.begin_own(Purpose::Tidying, displaced, now)?;
-                }
-            }
-            Message::Mark => {
-                if self.mark(now) {
-                    self.write_marks(now)?;
-                }
-            }
-            Message::Room => self.fill_room(now)?,
-            Message::Passes(waiting) => self.passes_on(waiting, now)?,
-            Message::Pass => {
-                if self.pass(now) {
-                    self.write_marks(now)?;
-                }
-                self.arrange_pass(now);
-            }
-        }
-        Ok(())
-    }
-
     /// Lets the coordinator react and carries out its actions.
     pub(super) fn consult(&mut self, now: SimTime, event: &Event) {
         let mut actions = std::mem::take(&mut self.actions);
@@ -286,7 +123,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Asks every member for its status, now and from time to time.
-    fn poll(&mut self, now: SimTime) {
+    pub(super) fn poll(&mut self, now: SimTime) {
         for device in 0..self.members.delivered.len() as u16 {
             self.query(DeviceId(device), now + self.message_latency);
         }
@@ -336,5 +173,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             self.agenda.push(arrival, Message::Directive(device, directive));
         }
+    }
+
+    /// The coordinator hears that a device is gone.
+    #[cold]
+    pub(super) fn tell_of_failure(&mut self, device: DeviceId, now: SimTime) {
+        self.members.avoided[device.index()] = false;
+        let known = &mut self.members.delivered[device.index()];
+        known.capable = false;
+        if std::mem::replace(&mut known.collecting, false) && self.interests.devices {
+            self.consult(now, &Event::GcEnded { device, registered: false });
+        }
+        self.consult(now, &Event::Failure(device));
     }
 }

@@ -5,11 +5,15 @@
 //! step of a transaction, rows that somebody waits for, a coordinator's reaction. Where nobody listens, a member runs on
 //! its own up to the next event of a member that has an operation with such a consequence, and that one passes nobody.
 //!
-//! * `requests`: cut into transactions, and completed;
+//! * `arrivals`: how requests begin, and `requests`: how they end;
+//! * `access`: members are reserved and opened, and what they had is done;
 //! * `ahead`: members that run ahead of one another, each through the operations of many requests;
 //! * `horizon`: how far, where a coordinator hears of members; `inboxes` is what they have yet to do;
 //! * `lookahead`: whether they may, option by option;
-//! * `transactions`: locked, planned, step by step, chains of blame;
+//! * `planning`: how transactions begin, and what of them is ready;
+//! * `pump`: hands over what is ready, and deals with what devices have done; `gathering` is what they say;
+//! * `delivery`: messages that are due, and the end of transactions;
+//! * `transactions`: what is known of them, chains of blame; `owners` is whose an operation is;
 //! * `states`: whose work a transaction is, and how far it and its operations are;
 //! * `gate`: what rows, bits, entries and the log are to who comes;
 //! * `locks`: who holds which rows;
@@ -21,36 +25,43 @@
 //!   * `depth`: operations that wait until a member, or all of them, are given one more;
 //!   * `hedges`: reads that take too long;
 //!   * `link`: data on its way over a link that all members share;
-//! * `refusals`: pages that a member refuses, reads that are answered otherwise, races, members that are reserved;
+//! * `refusals`: pages that a member refuses, reads that are answered otherwise, races; `pieces` is what is cut off operations;
+//! * `resuming`: what has waited for a member or a place goes on;
 //! * `members`: the devices, and what the controller knows of them;
 //! * `looking`: what can be seen of members that collect;
 //! * `parking`: writes that go to NVRAM, and back;
 //! * `caching`: writes and the stripe cache: waiting for entries, merged, delayed; `crate::stripe_cache` is the table;
-//! * `failure`: failures of members, and spares that take their places;
+//! * `failure`: failures of members, and spares that take their places; `faults` is the table;
 //! * `power`: losses of power, and how the array starts again;
-//! * `background`: rebuilding, copying, resyncing and scrubbing;
+//! * `background`: rebuilding, copying, resyncing and scrubbing; `jobs` is the table;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
 //! * `marking`: bits that say what may be being written, before it is; `bitmap` is the table;
 //! * `copying`: spares that take the places of members that still work;
 //! * `tidying`: drains that let go on what has begun, and idle time, for planners that displace units;
-//! * `messages`: notices, directives, queries, timers;
+//! * `messages`: notices, directives, queries, timers, and what the coordinator does about them;
 //! * `rounds`: windows that go by while nothing happens;
 //! * `payload`: a hook on what operations carry;
 //! * `trails`: the way of single requests, where somebody follows them.
 //!
 //! Not modelled: time of the controller itself.
 
+mod access;
 mod ahead;
+mod arrivals;
 mod background;
 mod bitmap;
 mod caching;
 mod copying;
+mod delivery;
 mod depth;
 mod failure;
+mod faults;
 mod gate;
+mod gathering;
 mod hedges;
 mod horizon;
 mod inboxes;
+mod jobs;
 mod layers;
 mod link;
 mod locks;
@@ -62,13 +73,18 @@ mod marking;
 mod members;
 mod messages;
 mod nvram;
+mod owners;
 mod parking;
 mod path;
 pub mod payload;
+mod pieces;
+mod planning;
 mod power;
+mod pump;
 mod refusals;
 mod requests;
 mod reserved;
+mod resuming;
 mod rounds;
 mod standing_in;
 mod states;
@@ -84,24 +100,25 @@ use harmonia_ssd::interface::Status;
 use harmonia_ssd::probe::{NoProbe, Probe};
 use harmonia_ssd::{AtEnd, Device, DeviceFailure, Ftl, SubCompletion, SubRefusal};
 use harmonia_types::{
-    BitmapCounters, BoundCounters, Bytes, CacheCounters, Completion, Deadlines, DeviceId, LogCounters,
-    NvramCounters, ReadCounters, RedundancyCounters, SimDuration, SimTime, WallClock,
+    BitmapCounters, BoundCounters, Bytes, CacheCounters, Completion, Deadlines, DeviceId, HostRequest,
+    LogCounters, NvramCounters, ReadCounters, RedundancyCounters, SimDuration, SimTime, WallClock,
 };
 
 use crate::config::{ArrayConfig, Knowledge, Reads};
-use crate::coordination::{self, Action, Coordinator, Delivered, Interests, Parameters};
+use crate::coordination::{self, Action, Coordinator, Delivered, Event, Interests, Parameters};
 use crate::health::Health;
 use crate::layout::{Layout, Level};
 use crate::member::Access;
 use crate::planner::{self, Dodge, LossCounters, Plan, Planner, Transaction};
-use background::Background;
-pub use background::BackgroundCounters;
+use arrivals::WaitingFlush;
 use bitmap::Bitmap;
 use caching::Caching;
 use depth::Depth;
-use failure::Failures;
-pub use failure::{Mishap, MishapKind};
+use faults::Failures;
+pub use faults::{Mishap, MishapKind};
 use inboxes::Ahead;
+use jobs::Background;
+pub use jobs::BackgroundCounters;
 use layers::{Layers, Terms};
 use locks::RowLocks;
 use log::Log;
@@ -112,9 +129,11 @@ use messages::Message;
 pub use messages::MessageCounters;
 use nvram::Nvram;
 use payload::{NoPayload, Payload};
-use requests::{RequestState, WaitingFlush};
+use planning::Ready;
+use requests::RequestState;
 use reserved::Reserved;
 use rounds::Rounds;
+use states::Purpose;
 use tidying::Tidying;
 use tokens::Nodes;
 use trails::Trails;
@@ -211,6 +230,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     refused: VecDeque<SubRefusal>,
     /// The members that these come from.
     finished_at: Vec<usize>,
+    /// What is to be handed to members before anything else happens.
+    ready: Vec<Ready>,
     /// Completions are being dealt with: what follows from them is left to whoever does that.
     is_dealing: bool,
     /// The coordinator knows that the run has begun.
@@ -551,6 +572,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             first: Vec::new(),
             finished: VecDeque::new(),
             finished_at: Vec::new(),
+            ready: Vec::new(),
             is_dealing: false,
             started: false,
         })
@@ -564,6 +586,55 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Which moment of UTC a simulated time stands for: told before time passes, for coordinators that mind the time of day.
     pub fn set_clock(&mut self, clock: Option<WallClock>) {
         self.clock = clock;
+    }
+
+    /// Tells the coordinator once that the run begins.
+    pub(super) fn start(&mut self) {
+        if !self.started {
+            self.started = true;
+            self.arrange_faults();
+            self.consult(SimTime::ZERO, &Event::Start);
+            if self.members.sight == Sight::Answers && self.dodges {
+                self.agenda.push(SimTime::ZERO, Message::Poll);
+            }
+        }
+    }
+
+    /// Hands a host request to the array at its arrival. Everything due at or before that must have been advanced.
+    ///
+    /// # Errors
+    /// If a member runs out of free blocks.
+    pub fn submit(&mut self, request: HostRequest) -> Result<(), ArrayFailure> {
+        debug_assert!(self.ahead.is_none(), "members run ahead: requests come by `submit_ahead`");
+        self.start();
+        let now = request.arrival;
+        self.latest = self.latest.max(now);
+        if let Some(trails) = &mut self.trails {
+            trails.arrives(request.id);
+        }
+        if self.failures.is_some() {
+            self.count_request(now)?;
+        }
+        if self.interests.arrivals {
+            self.consult(now, &Event::Arrival(request));
+        }
+        if self.payload.is_active() {
+            self.payload.arrives(&request);
+        }
+        if self.failures.is_some() && self.holds_until_restart(&request, now) {
+            return Ok(());
+        }
+        self.take_up(request, now)
+    }
+
+    /// Begins work that belongs to no request.
+    ///
+    /// # Errors
+    /// If a member runs out of free blocks.
+    pub fn submit_background(&mut self, now: SimTime, transaction: Transaction) -> Result<(), ArrayFailure> {
+        self.start();
+        self.begin_own(Purpose::Unawaited, transaction, now);
+        self.carry_out(now)
     }
 
     /// The next moment at which something happens by itself; [`SimTime::NEVER`] if nothing will.
@@ -620,83 +691,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.collect_from(device)
     }
 
-    /// Takes over what a device has to say.
-    fn collect_from(&mut self, device: usize) -> Result<(), ArrayFailure> {
-        let id = DeviceId(device as u16);
-        let intervals = self.members.devices[device].gc_intervals();
-        if !intervals.is_empty() {
-            let told = intervals.drain(..).filter(|_| device < self.members.delivered.len());
-            self.intervals.extend(told.map(|(start, end)| (id, start, end)));
-        }
-        if !self.members.devices[device].notices().is_empty() {
-            self.forward_notices(device);
-        }
-        let wakeup = self.members.devices[device].next_wakeup();
-        if wakeup != self.wakes.time_of(device) {
-            self.wakes.set_ranked(device, wakeup);
-        }
-        let own = &mut self.members.devices[device];
-        if let Some(ahead) = self.ahead.as_deref_mut() {
-            for done in own.completions().drain(..) {
-                ahead.complete(id, &done, |completion| self.completions.push(*completion));
-            }
-            return Ok(());
-        }
-        if !own.refusals().is_empty() {
-            self.refused.extend(own.refusals().drain(..));
-        }
-        if self.is_dealing {
-            // What follows from one outcome may bring others. Whoever deals with the first deals with all of them.
-            self.finished.extend(own.completions().drain(..));
-            self.finished_at.push(device);
-            return Ok(());
-        }
-        let mut result = Ok(());
-        if !own.completions().is_empty() || !self.refused.is_empty() {
-            let mut first = std::mem::take(&mut self.first);
-            std::mem::swap(&mut first, own.completions());
-            self.is_dealing = true;
-            result = self.deal_with_outcomes(&first);
-            self.is_dealing = false;
-            first.clear();
-            self.first = first;
-            while let Some(device) = self.finished_at.pop() {
-                self.set_coupled_wake(device);
-            }
-        }
-        self.set_coupled_wake(device);
-        result
-    }
-
-    fn set_coupled_wake(&mut self, device: usize) {
-        let coupled = if self.coupled[device] > 0 { self.wakes.time_of(device) } else { SimTime::NEVER };
-        if coupled != self.coupled_wakes.time_of(device) {
-            self.coupled_wakes.set_ranked(device, coupled);
-        }
-    }
-
-    /// Deals with what was refused and with the `first` completions, then with what followed from them. Refusals go before
-    /// completions: of what a completion is of, some pages may have been refused.
-    fn deal_with_outcomes(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
-        for done in first {
-            self.deal_with_refusals()?;
-            self.completed(done)?;
-        }
-        loop {
-            self.deal_with_refusals()?;
-            let Some(done) = self.finished.pop_front() else { return Ok(()) };
-            self.completed(&done)?;
-        }
-    }
-
-    #[inline]
-    fn deal_with_refusals(&mut self) -> Result<(), ArrayFailure> {
-        while let Some(refusal) = self.refused.pop_front() {
-            self.pages_refused(&refusal)?;
-        }
-        Ok(())
-    }
-
     /// Requests that completed, in the order they became known (a `finish` may lie ahead); the caller empties it.
     pub fn completions(&mut self) -> &mut Vec<Completion> {
         &mut self.completions
@@ -737,18 +731,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub fn set_access(&mut self, device: DeviceId, access: Access) {
         self.members.health.change(device, |member| member.set_access(access));
         self.access_has_changed(device);
-    }
-
-    /// A member takes operations from now on, or does not.
-    fn access_has_changed(&mut self, device: DeviceId) {
-        assert!(self.ahead.is_none(), "a member that runs ahead refuses nothing");
-        let access = self.members.health.access(device);
-        if access != Access::Reserved && self.reserved.is_awaited(device) {
-            self.agenda.push(self.latest, Message::Open(device));
-        }
-        // From now on operations may be refused.
-        self.is_flat = false;
-        self.members.devices.iter_mut().for_each(Device::stop_at_completions);
     }
 
     /// Who hears of operations.

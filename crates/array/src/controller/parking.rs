@@ -4,15 +4,14 @@
 //! collection is said to end, when the time is over that it named, and when a reservation ends.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, DeviceId, Operation, SimDuration, SimTime};
+use harmonia_types::{DeviceId, Operation, SimDuration, SimTime};
 
+use super::Array;
 use super::messages::Message;
 use super::nvram::{Nvram, Run};
 use super::payload::Payload;
 use super::tokens::{Node, Parent};
-use super::transactions::in_step;
-use super::{Access, Array, ArrayFailure};
-use crate::planner::{PlannedOperation, Refusal, Transaction};
+use crate::planner::{PlannedOperation, Refusal};
 
 /// A member that still collects is not tried again sooner than this.
 const PAUSE: SimDuration = SimDuration::from_us(50);
@@ -50,29 +49,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         is_parked
     }
 
-    /// A member did not take a write: it goes to NVRAM or, if that is full, waits.
-    pub(super) fn park(
-        &mut self,
-        node: &Node,
-        token: u64,
-        refusal: Refusal,
-        at: SimTime,
-        blame: &Blame,
-    ) -> Result<(), ArrayFailure> {
-        let device = node.operation.device;
-        if !self.park_pages(node.parent, &node.operation, token) {
-            return match refusal {
-                Refusal::Reserved => {
-                    self.hold_back(node, at, blame);
-                    Ok(())
-                }
-                _ => self.insist(node, at, blame),
-            };
+    /// A member did not take a write: it goes to NVRAM. `false` if that is full.
+    pub(super) fn park(&mut self, node: &Node, token: u64, refusal: Refusal, at: SimTime) -> bool {
+        let is_parked = self.park_pages(node.parent, &node.operation, token);
+        if is_parked {
+            self.destage_is_refused(node, refusal, at);
         }
-        if let Refusal::Busy(left) = refusal {
-            self.arrange_destage(device, at + left.max(PAUSE));
-        }
-        self.operation_is_done(node, false, at, blame)
+        is_parked
     }
 
     /// A write or discard goes to a member: it will replace what is parked.
@@ -146,41 +129,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// Writes back what is parked for a member, as much as may be under way at once.
-    pub(super) fn destage(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        let is_open = self.members.health.access(device) == Access::Open;
-        let size = self.page_size;
-        let Some(nvram) = self.nvram.as_deref_mut() else { return Ok(()) };
-        if nvram.due(device).is_some_and(|due| due <= now) {
-            *nvram.due(device) = None;
-        }
-        // A member that refuses what goes back has named a time to wait for.
-        let next_back =
-            |nvram: &mut Box<Nvram>| if nvram.due(device).is_some() { None } else { nvram.next_back(device) };
-        while is_open && let Some((first, count)) = self.nvram.as_mut().and_then(next_back) {
-            let (offset, length) = (first * size, count * size);
-            let spec = Transaction::unlocked(Operation::Write, offset, length);
-            let parity = self.layout.parity_pages(device, offset, length);
-            let write = PlannedOperation::data(device, Operation::Write, offset, length);
-            let write = PlannedOperation { fast_fail: true, parity, ..write };
-            let handle = self.begin_destage(Transaction { member: Some(device), ..spec }, now);
-            let node = self.nodes.insert(in_step(Parent::Transaction(handle), 0, write));
-            self.submit_node(node, now)?;
-        }
-        Ok(())
-    }
-
-    /// A member still collects: what was to go back stays parked until the time that it names.
-    pub(super) fn destage_is_refused(
-        &mut self,
-        node: &Node,
-        refusal: Refusal,
-        at: SimTime,
-        blame: &Blame,
-    ) -> Result<(), ArrayFailure> {
+    /// A member still collects: what is parked for it stays until the time that it names.
+    pub(super) fn destage_is_refused(&mut self, node: &Node, refusal: Refusal, at: SimTime) {
         if let Refusal::Busy(left) = refusal {
             self.arrange_destage(node.operation.device, at + left.max(PAUSE));
         }
-        self.operation_is_done(node, false, at, blame)
     }
 }

@@ -1,4 +1,4 @@
-//! The way of an operation down to its device, and of its answer back: [`Array::submit_node`] and [`Array::completed`], each to be read
+//! The way of an operation down to its device, and of its answer back: [`Array::submit_piece`] and [`Array::completed`], each to be read
 //! from top to bottom. What the layers on it are is said in `layers`.
 
 use harmonia_ssd::probe::Probe;
@@ -6,71 +6,117 @@ use harmonia_ssd::{SubCompletion, SubRequest};
 use harmonia_types::{DeviceId, HostRequest, Operation, ParityPages, SimTime};
 
 use super::copying::Route;
-use super::depth::{Depth, Waiting as InLine};
-use super::layers::{Command, Down, Layers, Waiting};
+use super::depth::Waiting as InLine;
+use super::layers::{Command, Down};
 use super::messages::Message;
 use super::payload::Payload;
 use super::reserved::Reserved;
-use super::standing_in;
-use super::states::{Progress, Purpose};
+use super::states::Purpose;
 use super::tokens::{NONE, Node, Parent};
 use super::trails::What;
 use super::transactions::{Chain, handle};
-use super::{Array, ArrayFailure};
+use super::{Array, ArrayFailure, standing_in};
+
+/// What of an operation is still to be handed over.
+pub(super) struct Way {
+    /// Whose place on the members is not asked yet.
+    to_place: Option<u32>,
+    /// What NVRAM has cut off.
+    placed: Option<u32>,
+    /// What the member gets after the spare that it is copied to.
+    copied: Option<u32>,
+}
+
+impl Way {
+    /// All of an operation.
+    #[inline]
+    pub fn of(node: u32) -> Way {
+        Way { to_place: Some(node), placed: None, copied: None }
+    }
+}
+
+/// What is handed over at a time.
+pub(super) enum Piece {
+    /// An operation, or a part of one, that has its place.
+    Placed(u32),
+    /// One that the spare has got: the member gets it, too.
+    Copied(u32),
+}
 
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// The way of an operation of a plan down to where it is a command.
-    pub(super) fn submit_node(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        // What a layer has cut off comes to that layer when all before it is on its way.
-        let (mut to_place, mut placed) = (Some(node), None);
-        loop {
-            let node = if let Some(part) = placed.take() {
-                part
-            } else if let Some(part) = to_place.take() {
-                // Stand-ins.
-                if self.members.health.stand_ins().is_some() {
-                    to_place = self.place_by_rows(part);
-                }
-                part
-            } else {
-                return Ok(());
-            };
-            // NVRAM.
-            if self.nvram.is_some() {
-                let (down, rest) = self.ask(node, Self::ask_nvram);
-                placed = rest;
-                if down == Down::Answered {
-                    self.answer_from_nvram(node, now);
-                    continue;
-                }
-            }
-            self.tell_of_submission(node);
-            // Copies: what is copied goes to the spare alone.
-            let route = if self.failures.is_some() { self.route_of(node) } else { Route::Own };
-            if let Route::Spare(slot) = route {
-                self.nodes.get_mut(node).is_twin = true;
-                self.hand_over(node, slot, now)?;
-                continue;
-            }
-            // Reserved members.
-            let Node { operation, is_promised, .. } = *self.nodes.get(node);
-            let access = self.members.health.access(operation.device);
-            if let Down::Refused(refusal) = Reserved::down(access, is_promised) {
-                self.agenda.push(now, Message::Refused(self.nodes.token(node), refusal));
-                continue;
-            }
-            // Copies: what is written meanwhile goes to the spare as well.
-            if let Route::Both(slot) = route {
-                let twin = self.twin_of(node);
-                self.hand_over(twin, slot, now)?;
-            }
-            self.hand_over(node, operation.device.index(), now)?;
+    /// The next piece of an operation that is to be handed over. What a layer has cut off comes to that layer when all before it is
+    /// on its way.
+    #[inline]
+    pub(super) fn next_piece(&mut self, way: &mut Way) -> Option<Piece> {
+        if let Some(node) = way.copied.take() {
+            return Some(Piece::Copied(node));
         }
+        if let Some(part) = way.placed.take() {
+            return Some(Piece::Placed(part));
+        }
+        let part = way.to_place.take()?;
+        // Stand-ins.
+        if self.members.health.stand_ins().is_some() {
+            way.to_place = self.place_by_rows(part);
+        }
+        Some(Piece::Placed(part))
+    }
+
+    /// The way of a piece of an operation down to where it is a command. At most one device is given one: the rest is left on its way.
+    pub(super) fn submit_piece(
+        &mut self,
+        piece: Piece,
+        way: &mut Way,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let node = match piece {
+            Piece::Placed(node) => node,
+            Piece::Copied(node) => {
+                let member = self.nodes.get(node).operation.device;
+                return self.hand_over(node, member.index(), now);
+            }
+        };
+        // NVRAM.
+        if self.nvram.is_some() {
+            let (down, rest) = self.ask(node, Self::ask_nvram);
+            way.placed = rest;
+            if down == Down::Answered {
+                self.answer_from_nvram(node, now);
+                return Ok(());
+            }
+        }
+        self.tell_of_submission(node);
+        // Copies: what is copied goes to the spare alone.
+        let route = if self.failures.is_some() { self.route_of(node) } else { Route::Own };
+        if let Route::Spare(slot) = route {
+            self.nodes.get_mut(node).is_twin = true;
+            return self.hand_over(node, slot, now);
+        }
+        // Reserved members.
+        let Node { operation, is_promised, .. } = *self.nodes.get(node);
+        let access = self.members.health.access(operation.device);
+        if let Down::Refused(refusal) = Reserved::down(access, is_promised) {
+            self.agenda.push(now, Message::Refused(self.nodes.token(node), refusal));
+            return Ok(());
+        }
+        // Copies: what is written meanwhile goes to the spare as well.
+        if let Route::Both(slot) = route {
+            way.copied = Some(node);
+            let twin = self.twin_of(node);
+            return self.hand_over(twin, slot, now);
+        }
+        self.hand_over(node, operation.device.index(), now)
     }
 
     /// The way of a command from the layer with this number down to the device in a slot: depth, hedges, the link.
     #[inline]
-    fn give(&mut self, from: usize, slot: usize, sub: SubRequest, now: SimTime) -> Result<(), ArrayFailure> {
+    pub(super) fn give(
+        &mut self,
+        from: usize,
+        slot: usize,
+        sub: SubRequest,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
         if self.layers.are_none() || self.passes(from, slot, sub, now) {
             self.submit_to_device(slot, sub, now)
         } else {
@@ -87,18 +133,23 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let device = place.map_or(DeviceId(slot as u16), |place| self.nodes.get(place).operation.device);
             ArrayFailure { device, failure }
         })?;
-        self.collect_from(slot)
+        self.gather(slot);
+        Ok(())
     }
 
     /// The way of an answer from its device up through the layers that commands pass: the link.
     #[inline]
-    pub(super) fn completed(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
-        if self.layers.are_none() { self.node_done(done) } else { self.comes_back(*done) }
+    pub(super) fn completed(&mut self, done: &SubCompletion) {
+        if self.layers.are_none() {
+            self.node_done(done);
+        } else {
+            self.comes_back(*done);
+        }
     }
 
     /// The way of an answer from there up to its transaction or request.
-    pub(super) fn node_done(&mut self, done: &SubCompletion) -> Result<(), ArrayFailure> {
-        let Some(node) = self.nodes.take(done.token) else { return Ok(()) };
+    pub(super) fn node_done(&mut self, done: &SubCompletion) {
+        let Some(node) = self.nodes.take(done.token) else { return };
         if let Some(trails) = &mut self.trails {
             trails.answered = Some((done.token, false));
         }
@@ -113,7 +164,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         // Hedges: another transaction has answered it before.
         if node.is_outrun() {
-            return Ok(());
+            return;
         }
         // NVRAM.
         if !node.is_twin {
@@ -129,10 +180,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let handle = match node.parent {
             Parent::Transaction(handle) => handle,
-            Parent::Request(request) => {
-                self.direct_is_done(request, &node, done);
-                return Ok(());
-            }
+            Parent::Request(request) => return self.direct_is_done(request, &node, done),
         };
         match self.transactions[handle].purpose {
             Purpose::Request { request, .. } if !operation.behind => {
@@ -144,7 +192,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Purpose::Marks if done.met_gc => self.marks_are_affected(),
             _ => {}
         }
-        self.operation_is_done(&node, done.is_parity, done.finish, &done.blame)
+        self.operation_is_done(&node, done.is_parity, done.finish, &done.blame);
     }
 
     /// What a layer says to an operation, or to the beginning of one that it cuts; and the rest of that.
@@ -295,45 +343,23 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A device is done with a command.
     #[cold]
-    fn comes_back(&mut self, mut done: SubCompletion) -> Result<(), ArrayFailure> {
+    fn comes_back(&mut self, mut done: SubCompletion) {
         if let Some(place) = self.nodes.place(done.token) {
             let slot = usize::from(self.nodes.get(place).slot);
             done.blame.link += self.layers.spent(slot, place).0;
         }
-        self.rises(usize::MAX, done, None)
+        self.rises(usize::MAX, done, None);
     }
 
     /// An answer goes up through the layers of smaller numbers than `under`, the first of which has held it if it is `due`.
-    fn rises(
-        &mut self,
-        under: usize,
-        mut done: SubCompletion,
-        due: Option<SimTime>,
-    ) -> Result<(), ArrayFailure> {
+    pub(super) fn rises(&mut self, under: usize, mut done: SubCompletion, due: Option<SimTime>) {
         if let Some(place) = self.nodes.place(done.token) {
             let answered = (self.nodes.get(place), &mut done);
             if !self.layers.up(under, answered, (due, self.latest), &mut self.agenda) {
-                return Ok(());
+                return;
             }
         }
-        self.node_done(&done)
-    }
-
-    /// A command or an answer that a layer held until now goes on.
-    #[cold]
-    pub(super) fn passes_on(&mut self, waiting: u32, now: SimTime) -> Result<(), ArrayFailure> {
-        let waiting = self.layers.take(waiting);
-        let token = match waiting {
-            Waiting::Command(_, sub) => sub.token,
-            Waiting::Answer(_, done) => done.token,
-        };
-        // Its member may have failed meanwhile, and so may one whose place another device has taken since it was given.
-        let node = self.nodes.place(token).map(|place| self.nodes.get(place));
-        let Some(node) = node.filter(|node| node.progress != Progress::Begun) else { return Ok(()) };
-        match waiting {
-            Waiting::Command(from, sub) => self.give(from, usize::from(node.slot), sub, now),
-            Waiting::Answer(under, done) => self.rises(under, done, Some(now)),
-        }
+        self.node_done(&done);
     }
 
     /// A device has nothing more to do with an operation from `at` on.
@@ -358,21 +384,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.agenda.push(now, Message::Room);
     }
 
-    /// Operations have left their devices: others take their places.
-    #[cold]
-    pub(super) fn fill_room(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        if let Some(depth) = self.layers.depth.as_deref_mut() {
-            depth.make_room(now);
-        }
-        while let Some((slot, waiting)) = self.layers.depth.as_deref_mut().and_then(Depth::next) {
-            self.has_waited(&waiting, now);
-            self.give(Layers::DEPTH + 1, slot, waiting.sub, now)?;
-        }
-        Ok(())
-    }
-
     /// The wait of an operation becomes part of what it has behind it.
-    fn has_waited(&mut self, waiting: &InLine, now: SimTime) {
+    pub(super) fn has_waited(&mut self, waiting: &InLine, now: SimTime) {
         let &InLine { sub: SubRequest { token, .. }, since, for_window, .. } = waiting;
         let Some(place) = self.nodes.place(token).filter(|_| since < now) else { return };
         let node = *self.nodes.get(place);

@@ -29,7 +29,7 @@
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
-use super::failure::{Mishap, MishapKind};
+use super::faults::{Mishap, MishapKind};
 use super::locks::RowLocks;
 use super::messages::Message;
 use super::payload::Payload;
@@ -91,7 +91,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let spec = Transaction { operation: Operation::Write, ..spec };
             let mut replay = Running::new(Purpose::Replay, spec, Chain::from(now));
             replay.log = number;
-            self.begin_after(replay, now)?;
+            self.begin_after(replay, now);
+            self.carry_out(now)?;
         }
         if replays.is_empty() { self.take_up_again(now) } else { Ok(()) }
     }
@@ -148,21 +149,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         requests.iter().for_each(|request| _ = self.holds_until_restart(request, now));
         Ok(())
-    }
-
-    /// What lies below a byte of the members agrees again, or everything.
-    pub(super) fn agrees_to(&mut self, from: Option<Bytes>) {
-        if let Some(planner) = self.planner.resyncs() {
-            planner.is_synced_to(from);
-        }
-    }
-
-    /// All that was being written agrees again.
-    pub(super) fn is_resynced(&mut self, now: SimTime) {
-        self.agrees_to(None);
-        if let Some(failures) = self.failures.as_deref_mut() {
-            failures.log.push(Mishap { at: now, device: None, what: MishapKind::Resynced });
-        }
     }
 
     /// The host submits again what was not acknowledged, and what has arrived since power was lost.

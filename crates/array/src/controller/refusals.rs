@@ -15,32 +15,30 @@
 
 use harmonia_ssd::SubRefusal;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{
-    Blame, Bytes, DeviceId, Operation, ParityPages, Phase, RequestBlame, SimDuration, SimTime,
-};
+use harmonia_types::{Blame, Bytes, DeviceId, Operation, Phase, RequestBlame, SimDuration, SimTime};
 
+use super::Array;
 use super::messages::Message;
 use super::payload::Payload;
+use super::pieces::shifted;
+use super::planning::Ready;
 use super::states::{Progress, Purpose};
-use super::tokens::{NONE, Node};
-use super::trails::What;
+use super::tokens::{NONE, Node, Parent};
+use super::trails::NO_TRAIL;
 use super::transactions::{Chain, Running};
-use super::{Access, Array, ArrayFailure};
-use crate::health::Condition;
-use crate::member::Member;
-use crate::planner::{PlannedOperation, Refusal, Transaction};
+use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Transaction};
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// A member refuses pages of an operation.
-    pub(super) fn pages_refused(&mut self, refusal: &SubRefusal) -> Result<(), ArrayFailure> {
-        let Some(place) = self.nodes.place(refusal.token) else { return Ok(()) };
+    pub(super) fn pages_refused(&mut self, refusal: &SubRefusal) {
+        let Some(place) = self.nodes.place(refusal.token) else { return };
         self.latest = self.latest.max(refusal.at);
         let node = self.nodes.get_mut(place);
         let is_read_only = self.members.devices[usize::from(node.slot)].read_only_since().is_some();
         if is_read_only && node.operation.operation != Operation::Read {
             // What becomes of it is said when its member has failed: then it is refused as all that the member has.
             self.agenda.push(refusal.at, Message::WriteFailed(refusal.token));
-            return Ok(());
+            return;
         }
         let (first, size) = (node.operation.offset / self.page_size, self.page_size);
         let (start, end) = (node.operation.offset, node.operation.offset + node.operation.length);
@@ -69,60 +67,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
             nvram.forget(refusal.token);
         }
         if piece.is_outrun() {
-            return Ok(());
+            return;
         }
         let mut blame = refusal.blame;
         blame.link += self.layers.spent(usize::from(piece.slot), place).0;
-        self.refuse(piece, refusal.token, Refusal::Busy(refusal.left), refusal.at, &blame)
-    }
-
-    /// A member has nothing more to do with an operation.
-    pub(super) fn is_done_with(&mut self, device: usize, length: Bytes, couples: bool, at: SimTime) {
-        self.members.outstanding[device] -= length;
-        self.coupled[device] -= u32::from(couples);
-        if device >= self.members.fixed {
-            if self.members.outstanding[device] == 0 {
-                self.agenda.push(at.max(self.latest), Message::Left(device as u16));
-            }
-        } else if self.is_drained(device) {
-            self.agenda.push(at.max(self.latest), Message::Drained(DeviceId(device as u16)));
-        }
-    }
-
-    /// A part of an operation becomes one more operation of its step.
-    pub(super) fn add_to_step(&mut self, piece: &mut Node) {
-        if piece.before != NONE {
-            let before = self.nodes.take_before(piece.before);
-            // Both have the same behind them.
-            let (one, other) = (self.nodes.keep_before(before), self.nodes.keep_before(before));
-            debug_assert_eq!(one, piece.before, "the place is used again");
-            piece.before = other;
-        }
-        let running = &mut self.transactions[piece.transaction()];
-        piece.index = running.operations;
-        running.operations += 1;
-        running.pending += 1;
-        running.awaited += u32::from(!piece.operation.behind);
-        (piece.couples, piece.refused) = (false, 0);
-    }
-
-    /// Cuts an operation after so many bytes; returns the rest.
-    pub(super) fn cut(&mut self, node: u32, bytes: Bytes) -> u32 {
-        let whole = self.nodes.get_mut(node);
-        let mut rest = *whole;
-        rest.operation = cut(&mut whole.operation, bytes, self.page_size);
-        self.add_to_step(&mut rest);
-        self.nodes.insert(rest)
+        self.refuse(piece, refusal.token, Refusal::Busy(refusal.left), refusal.at, &blame);
     }
 
     /// Another transaction of the request does what an operation was for.
-    pub(super) fn instead(
-        &mut self,
-        node: &Node,
-        transaction: Transaction,
-        at: SimTime,
-        blame: &Blame,
-    ) -> Result<(), ArrayFailure> {
+    fn instead(&mut self, node: &Node, transaction: Transaction, at: SimTime, blame: &Blame) {
         let before = self.chain_with(node, at, node.operation.phase, blame);
         let running = &mut self.transactions[node.transaction()];
         let is_last = running.pending == 1 && running.later == NONE;
@@ -130,12 +83,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(request) = purpose.request() {
             self.requests[request].remaining += 1;
         }
-        self.operation_is_done(node, false, at, blame)?;
-        self.begin_after(Running::new(purpose, transaction, before), at)
+        self.operation_is_done(node, false, at, blame);
+        self.begin_after(Running::new(purpose, transaction, before), at);
     }
 
     /// An operation waits until its member may be used again.
-    pub(super) fn hold_back(&mut self, node: &Node, at: SimTime, blame: &Blame) {
+    fn hold_back(&mut self, node: &Node, at: SimTime, blame: &Blame) {
         let chain = self.chain_with(node, at, node.operation.phase, blame);
         if node.before != NONE {
             self.nodes.take_before(node.before);
@@ -149,62 +102,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// Keeps new operations from a member.
-    pub(super) fn reserve(&mut self, device: DeviceId, now: SimTime) {
-        if self.members.health.access(device) == Access::Open {
-            self.members.health.change(device, Member::reserve);
-            self.access_has_changed(device);
-            if self.is_drained(device.index()) {
-                self.agenda.push(now, Message::Drained(device));
-            }
-        }
-    }
-
-    /// A reserved member may be used again, from now on.
-    pub(super) fn open(&mut self, device: DeviceId, now: SimTime) {
-        if self.members.health.access(device) == Access::Reserved {
-            self.members.health.change(device, Member::open);
-            self.access_has_changed(device);
-            self.agenda.push(now, Message::Open(device));
-        }
-    }
-
-    /// What waited for a member goes to it, and what is parked goes back.
-    pub(super) fn readmit(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        for (node, since) in self.reserved.let_go(device) {
-            let Node { before, operation, index, .. } = *self.nodes.get(node);
-            let mut chain = self.nodes.take_before(before);
-            chain.trails_off(&mut self.trails, now, What::Reserved(operation.device, operation.phase));
-            // The member was kept free so that it could collect.
-            let waited = Blame { queue_gc: (now - since).0, ..Blame::default() };
-            let chain = chain.and(index, now, operation.device, operation.phase, &waited);
-            self.nodes.get_mut(node).before = self.nodes.keep_before(chain);
-            if self.is_lost_to_spare(&operation) {
-                self.agenda.push(now, Message::Refused(self.nodes.token(node), Refusal::Failed));
-            } else {
-                self.submit_node(node, now)?;
-            }
-        }
-        self.destage(device, now)
-    }
-
-    /// Whether a spare has taken the member's place meanwhile and does not hold what is read. Writes it takes.
-    fn is_lost_to_spare(&self, operation: &PlannedOperation) -> bool {
-        let end = operation.offset + operation.length;
-        operation.operation == Operation::Read
-            && matches!(self.health().of(operation.device), Condition::Partial(built) if built < end)
-    }
-
     /// A read should have been answered by now: if it is not, another transaction begins to find out the same.
     #[cold]
-    pub(super) fn hedge(&mut self, token: u64, now: SimTime) -> Result<(), ArrayFailure> {
-        let Some(node) = self.nodes.place(token).map(|place| *self.nodes.get(place)) else { return Ok(()) };
+    pub(super) fn hedge(&mut self, token: u64, now: SimTime) {
+        let Some(node) = self.nodes.place(token).map(|place| *self.nodes.get(place)) else { return };
         if node.before != NONE && !self.only_waited(&node) {
             // It has been refused or held back before, and goes on in its own way.
-            return Ok(());
+            return;
         }
         let spec = self.transactions[node.transaction()].spec;
-        let Some(transaction) = self.planner.hedge(&spec, &node.planned()) else { return Ok(()) };
+        let Some(transaction) = self.planner.hedge(&spec, &node.planned()) else { return };
         let operation = &node.operation;
         let device = &self.members.devices[operation.device.index()];
         let waited = (now - self.begun(&node)).0;
@@ -223,7 +130,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if collects && let Some(request) = self.request_of(node.parent) {
             self.requests[request].met_gc = true;
         }
-        self.begin_after(Running::new(Purpose::Race { read: token }, transaction, before), now)
+        self.begin_after(Running::new(Purpose::Race { read: token }, transaction, before), now);
     }
 
     /// Whether an operation has nothing behind it but what its step has, and a wait for its place.
@@ -236,69 +143,122 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A transaction has found out what a read was to bring. If that has not been answered, it is now.
     #[cold]
-    pub(super) fn race_is_over(&mut self, token: u64, chain: Chain) -> Result<(), ArrayFailure> {
-        let Some(place) = self.nodes.place(token) else { return Ok(()) };
+    pub(super) fn race_is_over(&mut self, token: u64, chain: Chain) {
+        let Some(place) = self.nodes.place(token) else { return };
         let node = self.nodes.get_mut(place);
         if !node.progress.outrun() {
-            return Ok(());
+            return;
         }
         let node = *node;
         if let Some(hedges) = self.layers.hedges.as_deref_mut() {
             hedges.won += 1;
         }
-        self.settle(&node, &chain.at(node.index))
+        self.settle(&node, &chain.at(node.index));
     }
 
-    /// Tells the coordinator how long a member took, if it wants to know.
-    pub(super) fn tell_answer(
-        &mut self,
-        device: DeviceId,
-        operation: Operation,
-        finish: SimTime,
-        blame: &Blame,
-    ) {
-        if self.interests.answers && device.index() < self.members.delivered.len() {
-            let latency = SimDuration(blame.total());
-            self.agenda.push(finish.max(self.latest), Message::Answered(device, operation, latency));
+    /// A member did not take an operation at `at`: asks the planner what to do instead, and does it.
+    pub(super) fn refuse(&mut self, node: Node, token: u64, refusal: Refusal, at: SimTime, blame: &Blame) {
+        if let Some(trails) = &mut self.trails {
+            trails.answered = Some((token, true));
+        }
+        if self.payload.is_active() {
+            self.tell_payload(node.parent, |payload, owner| {
+                payload.refused(owner, &node.planned(), token);
+            });
+        }
+        let handle = match node.parent {
+            Parent::Transaction(handle) => handle,
+            Parent::Request(request) => return self.loses_direct(request, &node, at, blame),
+        };
+        let purpose = self.transactions[handle].purpose;
+        if self.is_log(&node.operation) || purpose == Purpose::Marks {
+            match refusal {
+                Refusal::Reserved => self.hold_back(&node, at, blame),
+                // A failed member has nothing that depends on it.
+                _ => self.operation_is_done(&node, false, at, blame),
+            }
+            return;
+        }
+        if purpose == Purpose::Destage {
+            self.destage_is_refused(&node, refusal, at);
+            return self.operation_is_done(&node, false, at, blame);
+        }
+        if self.cache.is_some() {
+            self.forget_refused(&node, refusal);
+        }
+        let mut patch = std::mem::take(&mut self.patch);
+        patch.clear();
+        let look = self.members.look(self.nvram.as_deref(), at);
+        let view = self.members.view(&look);
+        let running = &self.transactions[handle];
+        let planned = node.planned();
+        let answer = self.planner.on_refused(at, &running.spec, &planned, refusal, &view, &mut patch);
+        let is_restored = purpose.is_own() && running.spec.operation == Operation::Write;
+        if let Answer::Replan(rows) = answer {
+            let replan = &mut self.transactions[handle].replan;
+            // Several operations may be refused in one step: rows that one of the answers asks for stay asked for.
+            *replan = replan.filter(|asked| asked.count > 0).or(Some(rows));
+            patch.clear();
+        }
+        let is_patch = !matches!(answer, Answer::Instead(_) | Answer::Park | Answer::Wait);
+        if is_patch && !patch.operations().is_empty() {
+            self.install_patch(&node, patch, at, blame);
+        } else {
+            self.patch = patch;
+            match answer {
+                Answer::Instead(transaction) => self.instead(&node, transaction, at, blame),
+                Answer::Park if self.park(&node, token, refusal, at) => {
+                    self.operation_is_done(&node, false, at, blame);
+                }
+                Answer::Park if refusal != Refusal::Reserved => self.insist(&node, at, blame),
+                Answer::Park | Answer::Wait => self.hold_back(&node, at, blame),
+                _ => self.operation_is_done(&node, false, at, blame),
+            }
+        }
+        if refusal == Refusal::Unreadable && !is_restored {
+            let PlannedOperation { device, offset, length, .. } = planned;
+            self.ready.push(Ready::Rewrite { device, offset, length });
         }
     }
-}
 
-/// An operation ends after so many bytes; returns the rest of it.
-fn cut(whole: &mut PlannedOperation, bytes: Bytes, page_size: Bytes) -> PlannedOperation {
-    let mut rest = *whole;
-    (whole.length, rest.length) = (bytes, whole.length - bytes);
-    rest.offset += bytes;
-    let pages = rest.offset / page_size - whole.offset / page_size;
-    rest.parity = shifted(rest.parity, pages as u32);
-    rest
-}
+    /// A refused operation is tried again, and waits this time.
+    fn insist(&mut self, node: &Node, at: SimTime, blame: &Blame) {
+        let mut patch = std::mem::take(&mut self.patch);
+        patch.clear();
+        patch.push(PlannedOperation { fast_fail: false, ..node.planned() });
+        self.install_patch(node, patch, at, blame);
+    }
 
-/// The pattern as it looks from a later page on.
-fn shifted(parity: ParityPages, pages: u32) -> ParityPages {
-    let phase = (u64::from(parity.phase) + u64::from(pages)) % u64::from(parity.period);
-    ParityPages { phase: phase as u32, ..parity }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PAGE: Bytes = 4096;
-
-    /// From the middle of page 4 on, every third page is parity: pages 6 and 9.
-    #[test]
-    fn what_is_cut_off_has_its_own_part_of_the_pattern() {
-        let parity = ParityPages { phase: 1, period: 3, run: 1, ..ParityPages::ALL };
-        let data = PlannedOperation::data(DeviceId(2), Operation::Write, 4 * PAGE + 512, 6 * PAGE);
-        for (end, is_parity) in
-            [(4 * PAGE + 1024, false), (5 * PAGE, false), (6 * PAGE, true), (7 * PAGE, false)]
-        {
-            let mut whole = PlannedOperation { parity, ..data };
-            let rest = cut(&mut whole, end - data.offset, PAGE);
-            assert_eq!((whole.offset, whole.offset + whole.length), (data.offset, end));
-            assert_eq!((rest.offset, rest.offset + rest.length), (end, data.offset + data.length));
-            assert_eq!((whole.parity, rest.parity.is_parity(0)), (parity, is_parity), "from {end} on");
+    /// The operations of a patch take the place of a refused one in its step.
+    fn install_patch(&mut self, node: &Node, patch: Plan, at: SimTime, blame: &Blame) {
+        debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
+        let phase = node.operation.phase;
+        let trail = if self.trails.is_some() { self.trail_with(node, at, phase, blame) } else { NO_TRAIL };
+        let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
+        let handle = node.transaction();
+        let running = &mut self.transactions[handle];
+        let before = taken.unwrap_or(running.before);
+        let refused = before.and(node.index, at, node.operation.device, phase, blame);
+        let refused = Chain { trail, ..refused };
+        let awaited = patch.operations().iter().filter(|operation| !operation.behind).count() as u32;
+        let index = self.transactions[handle]
+            .is_patched((patch.operations().len() as u32, awaited), !node.operation.behind);
+        if awaited == 0 && !node.operation.behind {
+            self.host_is_refused(handle, refused);
         }
+        let before = self.nodes.keep_before(refused);
+        self.ready.push(Ready::Patch { patch, parent: node.parent, index, before });
+    }
+
+    /// A page that could not be read is written anew.
+    #[cold]
+    pub(super) fn rewrite(&mut self, device: DeviceId, offset: Bytes, length: Bytes, now: SimTime) {
+        let (first, end) = (offset / self.page_size, (offset + length).div_ceil(self.page_size));
+        let (offset, length) = (first * self.page_size, (end - first) * self.page_size);
+        let Some(transaction) = self.restoring(device, offset, length) else { return };
+        if let Some(background) = self.background.as_deref_mut() {
+            background.rewrites(end - first);
+        }
+        self.begin_own(Purpose::Rewrite, transaction, now);
     }
 }

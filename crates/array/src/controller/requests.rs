@@ -1,16 +1,16 @@
-//! Host requests: cut into transactions, completed when the last of them is acknowledged.
+//! Host requests: completed when the last of their transactions is acknowledged. How they begin is in `arrivals`.
 
 use harmonia_ssd::SubCompletion;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Completion, GcWait, HostRequest, Operation, Phase, RequestBlame, SimTime};
+use harmonia_types::{Blame, Completion, GcWait, HostRequest, Operation, Phase, RequestBlame, SimTime};
 
+use super::Array;
 use super::messages::Message;
 use super::payload::Payload;
-use super::tokens::{NONE, Node, Parent};
+use super::tokens::{NONE, Node};
 use super::trails::NO_TRAIL;
-use super::transactions::{Chain, in_step};
-use super::{Array, ArrayFailure};
-use crate::coordination::Event;
+use super::transactions::Chain;
+use crate::layout::Layout;
 use crate::planner::Transaction;
 
 /// A host request some of whose transactions are not acknowledged.
@@ -29,15 +29,6 @@ pub(super) struct RequestState {
     pub met_gc: bool,
     /// From its arrival until it was submitted for the last time, in nanoseconds.
     pub restart: u64,
-}
-
-/// A flush that waits for what went on behind requests acknowledged before it.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct WaitingFlush {
-    /// Everything acknowledged up to this number must be done.
-    up_to: u64,
-    request: u32,
-    transaction: Transaction,
 }
 
 impl RequestState {
@@ -79,88 +70,6 @@ pub(super) fn whole(request: &HostRequest) -> Transaction {
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// Hands a host request to the array at its arrival. Everything due at or before that must have been advanced.
-    ///
-    /// # Errors
-    /// If a member runs out of free blocks.
-    pub fn submit(&mut self, request: HostRequest) -> Result<(), ArrayFailure> {
-        debug_assert!(self.ahead.is_none(), "members run ahead: requests come by `submit_ahead`");
-        self.start();
-        let now = request.arrival;
-        self.latest = self.latest.max(now);
-        if let Some(trails) = &mut self.trails {
-            trails.arrives(request.id);
-        }
-        if self.failures.is_some() {
-            self.count_request(now)?;
-        }
-        if self.interests.arrivals {
-            self.consult(now, &Event::Arrival(request));
-        }
-        if self.payload.is_active() {
-            self.payload.arrives(&request);
-        }
-        if self.failures.is_some() && self.holds_until_restart(&request, now) {
-            return Ok(());
-        }
-        self.take_up(request, now)
-    }
-
-    /// Begins to work on a request that has arrived, now or before power was lost.
-    pub(super) fn take_up(&mut self, request: HostRequest, now: SimTime) -> Result<(), ArrayFailure> {
-        if self.is_flat {
-            return self.submit_flat(request, now);
-        }
-        let mut split = std::mem::take(&mut self.split);
-        split.clear();
-        let look = self.members.look(self.nvram.as_deref(), now);
-        let view = self.members.view(&look);
-        self.planner.split(&request, &view, &mut split);
-        if let Some(log) = &self.log {
-            log.cut(&mut split);
-        }
-        let handle = self.requests.insert(RequestState::new(request, split.len(), now));
-        if split.is_empty() {
-            self.complete(handle);
-        }
-        let mut result = Ok(());
-        for (position, &transaction) in split.iter().enumerate() {
-            if request.operation == Operation::Flush && !self.unsettled.is_empty() {
-                self.flushes.push(WaitingFlush { up_to: self.acknowledged, request: handle, transaction });
-                continue;
-            }
-            result = self.begin(transaction, handle, position as u32, now);
-            if result.is_err() {
-                break;
-            }
-        }
-        self.split = split;
-        result
-    }
-
-    /// A request that is one transaction of one step, which no member refuses, needs no transaction.
-    fn submit_flat(&mut self, request: HostRequest, now: SimTime) -> Result<(), ArrayFailure> {
-        let mut plan = std::mem::take(&mut self.plan);
-        plan.clear();
-        let look = self.members.look(self.nvram.as_deref(), now);
-        let view = self.members.view(&look);
-        self.planner.plan(now, &whole(&request), &view, &mut plan);
-        let request = self.requests.insert(RequestState::new(request, plan.operations().len(), now));
-        if plan.operations().is_empty() {
-            self.complete(request);
-        }
-        let mut result = Ok(());
-        for (index, &operation) in (0..).zip(plan.operations()) {
-            let node = self.nodes.insert(in_step(Parent::Request(request), index, operation));
-            result = self.submit_node(node, now);
-            if result.is_err() {
-                break;
-            }
-        }
-        self.plan = plan;
-        result
-    }
-
     /// A member is done with an operation that belongs to its request directly.
     #[inline]
     pub(super) fn direct_is_done(&mut self, request: u32, node: &Node, done: &SubCompletion) {
@@ -190,17 +99,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if state.remaining == 0 {
             self.complete(request);
         }
-    }
-
-    /// Lets flushes go for which everything is done now.
-    #[cold]
-    pub(super) fn let_flushes_go(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        let least = self.unsettled.first().copied().unwrap_or(u64::MAX);
-        let due: Vec<WaitingFlush> = self.flushes.extract_if(.., |flush| flush.up_to < least).collect();
-        for flush in due {
-            self.begin(flush.transaction, flush.request, 0, now)?;
-        }
-        Ok(())
     }
 
     /// A wait for a member goes by that member, and one for the journal by its number among all devices: spares come first.
@@ -258,5 +156,23 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.agenda.push(finish, Message::Completed(told));
             }
         }
+    }
+
+    /// An operation that belongs to its request directly is lost with its member, in an array that was built without faults. Of a
+    /// write to a mirror other copies are left; a read that is under way is not tried again.
+    #[cold]
+    pub(super) fn loses_direct(&mut self, request: u32, node: &Node, at: SimTime, blame: &Blame) {
+        let Node { operation, .. } = *node;
+        let is_copy = operation.operation != Operation::Read && !matches!(self.layout, Layout::Striped(_));
+        if let Some(failures) = self.failures.as_deref_mut().filter(|_| !is_copy) {
+            let range = (operation.offset, operation.length);
+            failures.refused.count_pages(operation.operation, range, self.page_size);
+        }
+        let (token, blame) = (0, *blame);
+        self.direct_is_done(
+            request,
+            node,
+            &SubCompletion { token, finish: at, blame, met_gc: false, is_parity: false },
+        );
     }
 }

@@ -6,20 +6,6 @@ use crate::sources::{Crate, Graph, circles};
 /// its own.
 const CIRCLES: &[&[&str]] = &[
     &[
-        "controller/background",
-        "controller/caching",
-        "controller/copying",
-        "controller/failure",
-        "controller/messages",
-        "controller/mod",
-        "controller/parking",
-        "controller/path",
-        "controller/power",
-        "controller/refusals",
-        "controller/requests",
-        "controller/transactions",
-    ],
-    &[
         "schemes/gaftl/planner",
         "schemes/gaftl/planner/degraded",
         "schemes/gaftl/planner/dual",
@@ -37,8 +23,8 @@ const CIRCLES: &[&[&str]] = &[
     &["planner/mirrored", "planner/mirrored/resync"],
 ];
 
-/// The same by rooms, which are the folders and files of `src`: the configuration asks a scheme how its rows lie.
-const CIRCLES_OF_ROOMS: &[&[&str]] = &[&["config", "coordination", "planner", "schemes"]];
+/// The same by rooms, which are the folders and files of `src`: there is none.
+const CIRCLES_OF_ROOMS: &[&[&str]] = &[];
 
 #[track_caller]
 fn assert_pinned(graph: &Graph, pinned: &[&[&str]]) {

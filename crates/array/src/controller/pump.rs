@@ -1,0 +1,196 @@
+//! The pump: what is ready is handed to members, and what devices have done is dealt with, one after the other.
+//!
+//! ```text
+//! somebody lets a transaction go on ─► ready ─► handed over ─► its device has done or refused something at once?
+//!                                        ▲                        │ yes: dealt with before the next is handed over
+//!                                        └── patch, new plan ◄────┘
+//! ```
+//!
+//! Planning and refusals say what is ready and return; gates say who goes. So they know nothing of devices, nor of one another
+//! through them. Whoever lets something go on calls [`Array::carry_out`] before it looks at anything else.
+
+use harmonia_ssd::SubCompletion;
+use harmonia_ssd::probe::Probe;
+use harmonia_types::SimTime;
+
+use super::messages::Message;
+use super::path::Way;
+use super::payload::Payload;
+use super::planning::Ready;
+use super::tokens::{Node, Parent};
+use super::transactions::in_step;
+use super::{Array, ArrayFailure};
+use crate::planner::Plan;
+
+impl<P: Probe, C: Payload> Array<P, C> {
+    /// Hands over what is ready, in order, with all that follows from it at once.
+    #[inline]
+    pub(super) fn carry_out(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        if self.ready.is_empty() {
+            return Ok(());
+        }
+        let mut all = std::mem::take(&mut self.ready);
+        for ready in all.drain(..) {
+            match ready {
+                Ready::First { plan, handle, index } => self.begin_plan(plan, handle, index, now)?,
+                Ready::Later { handle, first, count } => self.begin_later(handle, (first, count), now)?,
+                Ready::Next(handle) => {
+                    self.next_step(handle, now);
+                    self.carry_out(now)?;
+                }
+                Ready::Patch { patch, parent, index, before } => {
+                    self.begin_patch(patch, (parent, index), before, now)?;
+                }
+                Ready::Rewrite { device, offset, length } => {
+                    self.rewrite(device, offset, length, now);
+                    self.carry_out(now)?;
+                }
+            }
+        }
+        self.ready = all;
+        Ok(())
+    }
+
+    /// The first step of a plan.
+    fn begin_plan(&mut self, plan: Plan, handle: u32, index: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let operations = plan.steps().next().unwrap_or_default();
+        if self.members.are_many() {
+            for operation in operations {
+                self.members.devices[operation.device.index()].prefetch_for(operation.offset);
+            }
+        }
+        for (index, &operation) in (index..).zip(operations) {
+            let node = self.nodes.insert(in_step(Parent::Transaction(handle), index, operation));
+            self.hand_in(node, now)?;
+        }
+        self.plan = plan;
+        Ok(())
+    }
+
+    /// A later step: so many operations, from the first of them on.
+    fn begin_later(
+        &mut self,
+        handle: u32,
+        (first, count): (u32, u32),
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let mut node = first;
+        for _ in 0..count {
+            let begun = self.nodes.get_mut(node);
+            begun.progress.begin();
+            let Node { next, operation, is_promised, .. } = *begun;
+            self.keep_promise(operation.device, is_promised);
+            self.hand_in(node, now)?;
+            if is_promised && self.is_drained(operation.device.index()) {
+                self.agenda.push(now, Message::Drained(operation.device));
+            }
+            node = next;
+        }
+        if self.cache.is_some() {
+            let delayed = self.pre_reads_are_done(handle);
+            self.begin_delayed(delayed, now)?;
+        }
+        Ok(())
+    }
+
+    /// Operations in the place of a refused one.
+    fn begin_patch(
+        &mut self,
+        patch: Plan,
+        (parent, index): (Parent, u32),
+        before: u32,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        let refused = self.nodes.take_before(before);
+        for (index, &operation) in (index..).zip(patch.operations()) {
+            let before = self.nodes.keep_before(refused);
+            let patched = self.nodes.insert(Node { before, ..in_step(parent, index, operation) });
+            self.hand_in(patched, now)?;
+        }
+        self.patch = patch;
+        Ok(())
+    }
+
+    /// Writes that the stripe cache has put off, one after the other.
+    #[cold]
+    pub(super) fn begin_delayed(&mut self, delayed: Vec<u32>, now: SimTime) -> Result<(), ArrayFailure> {
+        for handle in delayed {
+            self.ends_delay(handle, now);
+            self.plan(handle, now);
+            self.carry_out(now)?;
+        }
+        Ok(())
+    }
+
+    /// Hands an operation over, piece by piece, and deals with what is done or refused at once.
+    pub(super) fn hand_in(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let mut way = Way::of(node);
+        while let Some(piece) = self.next_piece(&mut way) {
+            self.submit_piece(piece, &mut way, now)?;
+            self.deal()?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what a device has to say, and deals with it.
+    pub(super) fn collect_from(&mut self, device: usize) -> Result<(), ArrayFailure> {
+        if self.is_dealing || self.ahead.is_some() {
+            self.gather(device);
+            return Ok(());
+        }
+        self.hear(device);
+        let own = &mut self.members.devices[device];
+        let mut result = Ok(());
+        if !own.completions().is_empty() || !self.refused.is_empty() {
+            let mut first = std::mem::take(&mut self.first);
+            std::mem::swap(&mut first, own.completions());
+            result = self.deal_with_outcomes(&first);
+            first.clear();
+            self.first = first;
+        }
+        self.set_coupled_wake(device);
+        result
+    }
+
+    /// Deals with what devices have done and refused since, unless whoever called is about to.
+    #[inline]
+    pub(super) fn deal(&mut self) -> Result<(), ArrayFailure> {
+        if self.is_dealing || (self.finished.is_empty() && self.refused.is_empty()) {
+            return Ok(());
+        }
+        self.deal_with_outcomes(&[])
+    }
+
+    /// Deals with what was refused and with the `first` completions, then with what followed from them. Refusals go before
+    /// completions: of what a completion is of, some pages may have been refused.
+    fn deal_with_outcomes(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
+        self.is_dealing = true;
+        let result = self.deal_with_all(first);
+        self.is_dealing = false;
+        while let Some(device) = self.finished_at.pop() {
+            self.set_coupled_wake(device);
+        }
+        result
+    }
+
+    fn deal_with_all(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
+        for done in first {
+            self.deal_with_refusals()?;
+            self.completed(done);
+        }
+        loop {
+            self.deal_with_refusals()?;
+            let Some(done) = self.finished.pop_front() else { return Ok(()) };
+            self.completed(&done);
+        }
+    }
+
+    #[inline]
+    fn deal_with_refusals(&mut self) -> Result<(), ArrayFailure> {
+        while let Some(refusal) = self.refused.pop_front() {
+            self.pages_refused(&refusal);
+            self.carry_out(refusal.at)?;
+        }
+        Ok(())
+    }
+}
