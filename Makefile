@@ -25,7 +25,7 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories calibrations mutants docs reproduce drives drives-kept predictions redundancy ladder behind years relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories calibrations mutants docs plain-write reproduce drives drives-kept predictions redundancy ladder behind years relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
 	judgement judgement-long advice advice-long screens coverage demonstration command fuzz-one
 
@@ -51,6 +51,7 @@ help:
 	@echo 'make calibrations  ten simulated drives, calibrated from files alone (four minutes)'
 	@echo 'make mutants  $(MUTANTS) planted bugs, each tested by its own crate: how many live? (MUTANTS=... SEED=... PACKAGE=harmonia-ssd; goes on where it was stopped)'
 	@echo 'make docs    write the generated pages of docs/'
+	@echo 'make plain-write  write the table in ARCHITECTURE.md of the files that a plain write enters: none of an option (needs valgrind)'
 	@echo 'make site    a site of the documentation with a search, below target/site'
 	@echo 'make drives     hold presets of named drives against measurements (five minutes on two idle cores)'
 	@echo 'make predictions  what the presets say of loads that were not seen: docs/predictions.md (ten minutes of processor time)'
@@ -406,6 +407,9 @@ sensitivity: prerequisites
 
 findings: prerequisites
 	cargo run --quiet --locked -p harmonia-reproduce --example findings
+
+plain-write: prerequisites
+	python3 tests/plain_write.py --write
 
 docs: prerequisites
 	cargo run --quiet --locked -p harmonia-run --example pages

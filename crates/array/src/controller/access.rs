@@ -22,6 +22,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.members.devices.iter_mut().for_each(Device::stop_at_completions);
     }
 
+    /// Whether a reserved member has nothing left to do.
+    pub(super) fn is_drained(&self, device: usize) -> bool {
+        self.members.health.access(DeviceId(device as u16)) == Access::Reserved
+            && self.members.outstanding[device] == 0
+            && !self.tidying.as_deref().is_some_and(|tidying| tidying.has_promised(device))
+    }
+
     /// Keeps new operations from a member.
     pub(super) fn reserve(&mut self, device: DeviceId, now: SimTime) {
         if self.members.health.access(device) == Access::Open {

@@ -15,8 +15,7 @@ use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};
 
 use super::faults::{Mishap, MishapKind};
-use super::jobs::{Background, BackgroundCounters, Job, Step, Work, share};
-use super::log::Log;
+use super::jobs::{BackgroundCounters, Job, Step, Work, share};
 use super::messages::Message;
 use super::payload::Payload;
 use super::states::Purpose;
@@ -67,18 +66,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(background) = self.background.as_deref_mut() else { return Ok(()) };
         background.add(work, now);
         self.work_on(now)
-    }
-
-    /// Whether something may follow from any operation: another step, a page that is written anew, requests that wait until
-    /// the log is replayed or the bitmap is written, or the end of a device that has retired.
-    #[inline]
-    pub(super) fn is_at_work(&self) -> bool {
-        let marks = || self.bitmap.as_deref().is_some_and(|bitmap| !bitmap.flying.is_empty());
-        self.background.as_deref().is_some_and(Background::is_working)
-            || self.reads_may_fail()
-            || self.log.as_deref().is_some_and(Log::is_replaying)
-            || marks()
-            || self.members.outstanding[self.members.fixed..].iter().any(|&bytes| bytes > 0)
     }
 
     /// Whatever was being built in a member's place is not any more; the next job goes on.

@@ -14,6 +14,8 @@ use harmonia_ssd::probe::Probe;
 
 use super::Array;
 use super::depth::Depth;
+use super::jobs::Background;
+use super::log::Log;
 use super::payload::Payload;
 use crate::config::{ArrayConfig, Knowledge, Reads};
 use crate::coordination::{Coordinator, Interests};
@@ -135,6 +137,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let is_new = self.requests.live() == 0 && (self.listens || self.agenda.is_empty());
         if is_new { Ok(()) } else { Err("the run has begun") }
+    }
+
+    /// Whether something may follow from any operation: another step, a page that is written anew, requests that wait until
+    /// the log is replayed or the bitmap is written, or the end of a device that has retired.
+    #[inline]
+    pub(super) fn is_at_work(&self) -> bool {
+        let marks = || self.bitmap.as_deref().is_some_and(|bitmap| !bitmap.flying.is_empty());
+        self.background.as_deref().is_some_and(Background::is_working)
+            || (self.failures.is_some() && self.reads_may_fail())
+            || self.log.as_deref().is_some_and(Log::is_replaying)
+            || marks()
+            || self.members.outstanding[self.members.fixed..].iter().any(|&bytes| bytes > 0)
     }
 }
 

@@ -60,9 +60,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A write or discard goes to a member: it will replace what is parked.
     pub(super) fn write_begins(&mut self, node: u32) {
-        if self.nvram.is_none() {
-            return;
-        }
         let operation = self.nodes.get(node).operation;
         if let Some((nvram, run)) = self.replaced_by(&operation) {
             nvram.write_begins(operation.device, run);

@@ -167,7 +167,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return;
         }
         // NVRAM.
-        if !node.is_twin {
+        if self.nvram.is_some() && !node.is_twin {
             self.write_ends(&node, done.token, done.finish);
         }
         if self.failures.is_some() {
@@ -301,7 +301,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let given = self.nodes.get_mut(node);
         given.progress.give();
         given.slot = slot as u16;
-        if !is_twin {
+        if self.nvram.is_some() && !is_twin {
             self.write_begins(node);
         }
         let (couples, is_upkeep, background) = match parent {

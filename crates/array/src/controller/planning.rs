@@ -155,7 +155,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut last = NONE;
         for step in steps {
             for (place, &operation) in step.iter().enumerate() {
-                let (begins_step, is_promised) = (place == 0, self.promise(operation.device));
+                let is_promised = self.tidying.is_some() && self.promise(operation.device);
+                let begins_step = place == 0;
                 let first = in_step(Parent::Transaction(handle), index, operation);
                 let later = Node { begins_step, is_promised, progress: Progress::Planned, ..first };
                 let node = self.nodes.insert(later);
@@ -256,7 +257,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let needs_rows = running.ticket == NONE && rows.count > 0;
         while node != NONE {
             let Node { next, operation, is_promised, .. } = *self.nodes.get(node);
-            self.keep_promise(operation.device, is_promised);
+            if is_promised {
+                self.keep_promise(operation.device);
+            }
             self.nodes.release(node);
             node = next;
         }

@@ -79,7 +79,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let begun = self.nodes.get_mut(node);
             begun.progress.begin();
             let Node { next, operation, is_promised, .. } = *begun;
-            self.keep_promise(operation.device, is_promised);
+            if is_promised {
+                self.keep_promise(operation.device);
+            }
             self.hand_in(node, now)?;
             if is_promised && self.is_drained(operation.device.index()) {
                 self.agenda.push(now, Message::Drained(operation.device));

@@ -144,7 +144,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             // The array's own work may go faster now.
             self.agenda.push(finish, Message::Background);
         }
-        self.may_tidy(finish);
+        if self.tidying.is_some() {
+            self.may_tidy(finish);
+        }
         if (self.payload.is_active() || self.interests.completions)
             && let Some(&completion) = self.completions.last()
         {

@@ -32,6 +32,11 @@ impl Tidying {
     pub fn new(members: usize) -> Self {
         Tidying { promised: vec![0; members], is_under_way: false }
     }
+
+    /// Whether a member has been promised operations that are yet to begin.
+    pub fn has_promised(&self, device: usize) -> bool {
+        self.promised[device] > 0
+    }
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
@@ -43,19 +48,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         true
     }
 
-    /// An operation begins that may have been promised, or never will.
-    pub(super) fn keep_promise(&mut self, device: DeviceId, is_promised: bool) {
-        if let Some(tidying) = self.tidying.as_deref_mut().filter(|_| is_promised) {
+    /// An operation that was promised begins, or never will.
+    pub(super) fn keep_promise(&mut self, device: DeviceId) {
+        if let Some(tidying) = self.tidying.as_deref_mut() {
             tidying.promised[device.index()] -= 1;
         }
-    }
-
-    /// Whether a reserved member has nothing left to do.
-    pub(super) fn is_drained(&self, device: usize) -> bool {
-        let is_promised = self.tidying.as_deref().is_some_and(|tidying| tidying.promised[device] > 0);
-        self.members.health.access(DeviceId(device as u16)) == Access::Reserved
-            && self.members.outstanding[device] == 0
-            && !is_promised
     }
 
     /// The array may be idle from `at` on.

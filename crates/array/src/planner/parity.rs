@@ -566,6 +566,20 @@ impl ParityPlanner {
         let start = stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + from % self.unit;
         transaction.offset > start || transaction.offset + transaction.length < start + (to - from)
     }
+
+    /// Where rows of one stripe lie on its members.
+    fn piece_of(&self, rows: Rows) -> Piece {
+        let (from, length) = (rows.first * self.row, rows.count * self.row);
+        let stripe = from / self.unit;
+        let from = from - (stripe - self.layout.row_of(stripe)) * self.unit;
+        Piece { stripe, from, to: from + length }
+    }
+
+    /// Whether rows of a transaction are not known to agree.
+    #[inline]
+    fn is_unsynced(&self, rows: Rows) -> bool {
+        self.unsynced.has(rows.first * self.row, rows.end() * self.row)
+    }
 }
 
 impl Segment {
@@ -730,7 +744,9 @@ impl Planner for ParityPlanner {
     }
 
     fn done(&mut self, _: SimTime, transaction: &Transaction) {
-        self.is_resynced(transaction);
+        if transaction.kind == Kind::Resync {
+            self.is_resynced(transaction);
+        }
         self.unreadable.forget(transaction.rows);
         self.counted.forget(transaction.rows);
     }

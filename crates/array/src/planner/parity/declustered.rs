@@ -56,14 +56,6 @@ impl Walk {
 }
 
 impl ParityPlanner {
-    /// Where rows of one stripe lie on its members.
-    pub(super) fn piece_of(&self, rows: Rows) -> Piece {
-        let (from, length) = (rows.first * self.row, rows.count * self.row);
-        let stripe = from / self.unit;
-        let from = from - (stripe - self.layout.row_of(stripe)) * self.unit;
-        Piece { stripe, from, to: from + length }
-    }
-
     /// A part of a stripe, to be walked through as its transaction was planned.
     pub(super) fn walk_of(&self, transaction: &super::Transaction, piece: Piece) -> Walk {
         let Piece { stripe, from, to } = piece;

@@ -6,7 +6,7 @@
 use harmonia_types::{Bytes, Operation, ParityPages, Phase};
 
 use super::ParityPlanner;
-use crate::planner::{Kind, Plan, PlannedOperation, Rows, Transaction, View, join};
+use crate::planner::{Kind, Plan, PlannedOperation, Transaction, View, join};
 
 impl ParityPlanner {
     /// A transaction that goes through a range of the members.
@@ -29,17 +29,11 @@ impl ParityPlanner {
         }
     }
 
-    /// The rows of a transaction were gone through.
+    /// The rows of a transaction of a resync were gone through.
     pub(super) fn is_resynced(&mut self, transaction: &Transaction) {
-        if transaction.kind == Kind::Resync && transaction.operation == Operation::Write {
+        if transaction.operation == Operation::Write {
             self.unsynced.are_written(transaction.rows);
         }
-    }
-
-    /// Whether rows of a transaction are not known to agree.
-    #[inline]
-    pub(super) fn is_unsynced(&self, rows: Rows) -> bool {
-        self.unsynced.has(rows.first * self.row, rows.end() * self.row)
     }
 
     /// Writes of the parity of a row.
