@@ -70,7 +70,7 @@ def table(files: list[str]) -> str:
     rows = [f"| [{name}](crates/array/src/{name}.rs) | {about(name)} |" for name in files]
     left = OPTIONS
     return "\n".join(
-        ["| entered | what it is |", "|---|---|", *rows, "", "Not entered: " + ", ".join(f"`{name}`" for name in left) + "."]
+        ["| entered | what it is |", "|---|---|", *rows, "", "Not entered, of options, other levels and faults: " + ", ".join(f"`{name}`" for name in left) + "."]
     )
 
 

@@ -40,8 +40,8 @@
 //! ```
 //!
 //! * `Planned`: its step has not begun. A new plan drops it: `take` leads to the end from here, too.
-//! * `Begun`: the controller has it. It is about to be given to a device, waits until its member may be used again, or is being
-//!   answered or refused by the controller itself.
+//! * `Begun`: the controller has it. Operations of a first step and patches begin here. It is about to be given to a device, waits
+//!   until its member may be used again, or is being answered or refused by the controller itself.
 //! * `Given`: a device has it, or it waits for the device's queue or the link.
 //! * `Outrun`: another transaction has answered it. Nobody waits for it any more.
 //!
