@@ -17,9 +17,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
             for done in own.completions().drain(..) {
                 ahead.complete(id, &done, |completion| self.completions.push(*completion));
             }
-        } else if self.is_dealing || !own.completions().is_empty() || !self.refused.is_empty() {
+        } else if self.is_dealing {
             // What follows from one outcome may bring others. Whoever deals with the first deals with all of them.
             self.finished.extend(own.completions().drain(..));
+            self.finished_at.push(device);
+        } else if !own.completions().is_empty() || !self.refused.is_empty() {
+            debug_assert!(
+                self.first.is_empty(),
+                "what a device has done is dealt with before another is asked"
+            );
+            std::mem::swap(&mut self.first, own.completions());
             self.finished_at.push(device);
         } else {
             self.set_coupled_wake(device);

@@ -63,6 +63,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The way of a piece of an operation down to where it is a command. At most one device is given one: the rest is left on its way.
+    #[inline]
     pub(super) fn submit_piece(
         &mut self,
         piece: Piece,

@@ -26,29 +26,35 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands over what is ready, in order, with all that follows from it at once.
     #[inline]
     pub(super) fn carry_out(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
-        if self.ready.is_empty() {
-            return Ok(());
+        match self.ready.len() {
+            0 => Ok(()),
+            1 => self.ready.pop().map_or(Ok(()), |ready| self.begin_ready(ready, now)),
+            _ => self.carry_out_all(now),
         }
-        let mut all = std::mem::take(&mut self.ready);
-        for ready in all.drain(..) {
-            match ready {
-                Ready::First { plan, handle, index } => self.begin_plan(plan, handle, index, now)?,
-                Ready::Later { handle, first, count } => self.begin_later(handle, (first, count), now)?,
-                Ready::Next(handle) => {
-                    self.next_step(handle, now);
-                    self.carry_out(now)?;
-                }
-                Ready::Patch { patch, parent, index, before } => {
-                    self.begin_patch(patch, (parent, index), before, now)?;
-                }
-                Ready::Rewrite { device, offset, length } => {
-                    self.rewrite(device, offset, length, now);
-                    self.carry_out(now)?;
-                }
+    }
+
+    /// What is ready is usually one step. More of it comes from refusals.
+    #[cold]
+    fn carry_out_all(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
+        std::mem::take(&mut self.ready).into_iter().try_for_each(|ready| self.begin_ready(ready, now))
+    }
+
+    fn begin_ready(&mut self, ready: Ready, now: SimTime) -> Result<(), ArrayFailure> {
+        match ready {
+            Ready::First { plan, handle, index } => self.begin_plan(plan, handle, index, now),
+            Ready::Later { handle, first, count } => self.begin_later(handle, (first, count), now),
+            Ready::Next(handle) => {
+                self.next_step(handle, now);
+                self.carry_out(now)
+            }
+            Ready::Patch { patch, parent, index, before } => {
+                self.begin_patch(patch, (parent, index), before, now)
+            }
+            Ready::Rewrite { device, offset, length } => {
+                self.rewrite(device, offset, length, now);
+                self.carry_out(now)
             }
         }
-        self.ready = all;
-        Ok(())
     }
 
     /// The first step of a plan.
@@ -125,6 +131,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Hands an operation over, piece by piece, and deals with what is done or refused at once.
+    #[inline]
     pub(super) fn hand_in(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
         let mut way = Way::of(node);
         while let Some(piece) = self.next_piece(&mut way) {
@@ -135,40 +142,30 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Takes over what a device has to say, and deals with it.
+    #[inline]
     pub(super) fn collect_from(&mut self, device: usize) -> Result<(), ArrayFailure> {
-        if self.is_dealing || self.ahead.is_some() {
-            self.gather(device);
-            return Ok(());
-        }
-        self.hear(device);
-        let own = &mut self.members.devices[device];
-        let mut result = Ok(());
-        if !own.completions().is_empty() || !self.refused.is_empty() {
-            let mut first = std::mem::take(&mut self.first);
-            std::mem::swap(&mut first, own.completions());
-            result = self.deal_with_outcomes(&first);
-            first.clear();
-            self.first = first;
-        }
-        self.set_coupled_wake(device);
-        result
+        self.gather(device);
+        self.deal()
     }
 
     /// Deals with what devices have done and refused since, unless whoever called is about to.
     #[inline]
     pub(super) fn deal(&mut self) -> Result<(), ArrayFailure> {
-        if self.is_dealing || (self.finished.is_empty() && self.refused.is_empty()) {
+        if self.is_dealing || self.finished_at.is_empty() {
             return Ok(());
         }
-        self.deal_with_outcomes(&[])
+        self.deal_with_outcomes()
     }
 
-    /// Deals with what was refused and with the `first` completions, then with what followed from them. Refusals go before
+    /// Deals with what was refused and with the first completions, then with what followed from them. Refusals go before
     /// completions: of what a completion is of, some pages may have been refused.
-    fn deal_with_outcomes(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
+    fn deal_with_outcomes(&mut self) -> Result<(), ArrayFailure> {
+        let mut first = std::mem::take(&mut self.first);
         self.is_dealing = true;
-        let result = self.deal_with_all(first);
+        let result = self.deal_with_all(&first);
         self.is_dealing = false;
+        first.clear();
+        self.first = first;
         while let Some(device) = self.finished_at.pop() {
             self.set_coupled_wake(device);
         }
