@@ -21,12 +21,10 @@ use super::transactions::{Chain, Running, in_step};
 use crate::planner::{Plan, Rows, Transaction};
 
 /// What is to be handed to members now.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Ready {
-    /// The first step of a plan: operations of this transaction from this index on.
+    /// The first step of the plan that was made last, which is handed over before another is made.
     First {
-        /// The plan. Its buffer goes back to the array.
-        plan: Plan,
         /// The transaction.
         handle: u32,
         /// What the first operation is among those of the transaction.
@@ -43,10 +41,8 @@ pub(super) enum Ready {
         /// Operations.
         count: u32,
     },
-    /// Operations in the place of one that was refused.
+    /// The patch that was made last: operations in the place of one that was refused.
     Patch {
-        /// They are its only step. Its buffer goes back to the array.
-        patch: Plan,
         /// Whose they are.
         parent: Parent,
         /// What the first one is among those of the transaction.
@@ -136,6 +132,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Plans a transaction that holds its rows. Its first step is ready.
     pub(super) fn plan(&mut self, handle: u32, now: SimTime) {
+        debug_assert!(
+            !self.ready.iter().any(|ready| matches!(ready, Ready::First { .. })),
+            "a plan is handed over before another is made"
+        );
         let mut plan = std::mem::take(&mut self.plan);
         plan.clear();
         let running = &self.transactions[handle];
@@ -179,10 +179,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let has_behind = behind > 0 || running.front.is_some();
         running.front = has_behind.then(|| Box::new(running.end));
         if is_logged_first {
-            self.plan = plan;
             self.ready.push(Ready::Next(handle));
         } else if first.is_empty() {
-            self.plan = plan;
             self.host_is_served(handle);
             self.step_is_done(handle);
         } else {
@@ -190,8 +188,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if running.awaited == 0 {
                 self.host_is_served(handle);
             }
-            self.ready.push(Ready::First { plan, handle, index: first_index });
+            self.ready.push(Ready::First { handle, index: first_index });
         }
+        self.plan = plan;
     }
 
     /// Plans the array's own work, or a transaction that the stripe cache may know something of.

@@ -20,7 +20,6 @@ use super::planning::Ready;
 use super::tokens::{Node, Parent};
 use super::transactions::in_step;
 use super::{Array, ArrayFailure};
-use crate::planner::Plan;
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands over what is ready, in order, with all that follows from it at once.
@@ -41,15 +40,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn begin_ready(&mut self, ready: Ready, now: SimTime) -> Result<(), ArrayFailure> {
         match ready {
-            Ready::First { plan, handle, index } => self.begin_plan(plan, handle, index, now),
+            Ready::First { handle, index } => self.begin_plan(handle, index, now),
             Ready::Later { handle, first, count } => self.begin_later(handle, (first, count), now),
             Ready::Next(handle) => {
                 self.next_step(handle, now);
                 self.carry_out(now)
             }
-            Ready::Patch { patch, parent, index, before } => {
-                self.begin_patch(patch, (parent, index), before, now)
-            }
+            Ready::Patch { parent, index, before } => self.begin_patch((parent, index), before, now),
             Ready::Rewrite { device, offset, length } => {
                 self.rewrite(device, offset, length, now);
                 self.carry_out(now)
@@ -58,7 +55,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// The first step of a plan.
-    fn begin_plan(&mut self, plan: Plan, handle: u32, index: u32, now: SimTime) -> Result<(), ArrayFailure> {
+    fn begin_plan(&mut self, handle: u32, index: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        let plan = std::mem::take(&mut self.plan);
         let operations = plan.steps().next().unwrap_or_default();
         if self.members.are_many() {
             for operation in operations {
@@ -104,11 +102,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Operations in the place of a refused one.
     fn begin_patch(
         &mut self,
-        patch: Plan,
         (parent, index): (Parent, u32),
         before: u32,
         now: SimTime,
     ) -> Result<(), ArrayFailure> {
+        let patch = std::mem::take(&mut self.patch);
         let refused = self.nodes.take_before(before);
         for (index, &operation) in (index..).zip(patch.operations()) {
             let before = self.nodes.keep_before(refused);

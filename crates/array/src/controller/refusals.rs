@@ -26,7 +26,7 @@ use super::states::{Progress, Purpose};
 use super::tokens::{NONE, Node, Parent};
 use super::trails::NO_TRAIL;
 use super::transactions::{Chain, Running};
-use crate::planner::{Answer, Plan, PlannedOperation, Refusal, Transaction};
+use crate::planner::{Answer, PlannedOperation, Refusal, Transaction};
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// A member refuses pages of an operation.
@@ -200,20 +200,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
             *replan = replan.filter(|asked| asked.count > 0).or(Some(rows));
             patch.clear();
         }
-        let is_patch = !matches!(answer, Answer::Instead(_) | Answer::Park | Answer::Wait);
-        if is_patch && !patch.operations().is_empty() {
-            self.install_patch(&node, patch, at, blame);
-        } else {
-            self.patch = patch;
-            match answer {
-                Answer::Instead(transaction) => self.instead(&node, transaction, at, blame),
-                Answer::Park if self.park(&node, token, refusal, at) => {
-                    self.operation_is_done(&node, false, at, blame);
-                }
-                Answer::Park if refusal != Refusal::Reserved => self.insist(&node, at, blame),
-                Answer::Park | Answer::Wait => self.hold_back(&node, at, blame),
-                _ => self.operation_is_done(&node, false, at, blame),
+        self.patch = patch;
+        match answer {
+            Answer::Instead(transaction) => self.instead(&node, transaction, at, blame),
+            Answer::Park if self.park(&node, token, refusal, at) => {
+                self.operation_is_done(&node, false, at, blame);
             }
+            Answer::Park if refusal != Refusal::Reserved => self.insist(&node, at, blame),
+            Answer::Park | Answer::Wait => self.hold_back(&node, at, blame),
+            _ if self.patch.operations().is_empty() => self.operation_is_done(&node, false, at, blame),
+            _ => self.install_patch(&node, at, blame),
         }
         if refusal == Refusal::Unreadable && !is_restored {
             let PlannedOperation { device, offset, length, .. } = planned;
@@ -223,15 +219,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// A refused operation is tried again, and waits this time.
     fn insist(&mut self, node: &Node, at: SimTime, blame: &Blame) {
-        let mut patch = std::mem::take(&mut self.patch);
-        patch.clear();
-        patch.push(PlannedOperation { fast_fail: false, ..node.planned() });
-        self.install_patch(node, patch, at, blame);
+        self.patch.clear();
+        self.patch.push(PlannedOperation { fast_fail: false, ..node.planned() });
+        self.install_patch(node, at, blame);
     }
 
     /// The operations of a patch take the place of a refused one in its step.
-    fn install_patch(&mut self, node: &Node, patch: Plan, at: SimTime, blame: &Blame) {
-        debug_assert_eq!(patch.steps().count(), 1, "a patch is one step");
+    fn install_patch(&mut self, node: &Node, at: SimTime, blame: &Blame) {
+        debug_assert_eq!(self.patch.steps().count(), 1, "a patch is one step");
         let phase = node.operation.phase;
         let trail = if self.trails.is_some() { self.trail_with(node, at, phase, blame) } else { NO_TRAIL };
         let taken = (node.before != NONE).then(|| self.nodes.take_before(node.before));
@@ -240,14 +235,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let before = taken.unwrap_or(running.before);
         let refused = before.and(node.index, at, node.operation.device, phase, blame);
         let refused = Chain { trail, ..refused };
-        let awaited = patch.operations().iter().filter(|operation| !operation.behind).count() as u32;
-        let index = self.transactions[handle]
-            .is_patched((patch.operations().len() as u32, awaited), !node.operation.behind);
+        let operations = self.patch.operations();
+        let awaited = operations.iter().filter(|operation| !operation.behind).count() as u32;
+        let counts = (operations.len() as u32, awaited);
+        let index = self.transactions[handle].is_patched(counts, !node.operation.behind);
         if awaited == 0 && !node.operation.behind {
             self.host_is_refused(handle, refused);
         }
         let before = self.nodes.keep_before(refused);
-        self.ready.push(Ready::Patch { patch, parent: node.parent, index, before });
+        self.ready.push(Ready::Patch { parent: node.parent, index, before });
     }
 
     /// A page that could not be read is written anew.
