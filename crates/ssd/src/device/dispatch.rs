@@ -18,6 +18,8 @@ use crate::probe::Probe;
 enum Outcome {
     /// The die works, or waits for something.
     Settled,
+    /// The die has nothing to do until something comes.
+    Rests,
     /// It took no time: the schedule is asked again. Whether that looks at the thresholds before it serves the host.
     AskAgain { looks: bool },
 }
@@ -77,16 +79,21 @@ impl<P: Probe> Device<P> {
                 return Ok(());
             }
         }
-        self.dispatch(die, now)
+        if self.dispatch(die, now)? && self.rules.drains_in_part {
+            // It may have just ended a collection, after what the cache was asked for.
+            self.pump(now)?;
+        }
+        Ok(())
     }
 
-    /// Starts something on an idle die, or leaves it waiting.
-    pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+    /// Starts something on an idle die, or leaves it waiting. `true` if the die has nothing to do.
+    pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         if self.dies[die as usize].held_since != SimTime::NEVER {
             self.end_hold(die, now);
         }
         if self.rules.suspends && self.dies[die as usize].pauses_host() {
-            return self.serve_suspended(die, now);
+            self.serve_suspended(die, now)?;
+            return Ok(false);
         }
         // 1. Tell if a unit has come down to its hard threshold while an event goes on that began above it.
         self.report_hard(die, now);
@@ -99,7 +106,8 @@ impl<P: Probe> Device<P> {
             // 3. Ask the schedule, unless it is clear what it would say.
             if let Some(due) = self.due_unasked(die) {
                 match self.go_on_unasked(die, due, now)? {
-                    Outcome::Settled => return Ok(()),
+                    Outcome::Settled => return Ok(false),
+                    Outcome::Rests => return Ok(true),
                     Outcome::AskAgain { looks: again } => looks = again,
                 }
                 continue;
@@ -122,14 +130,24 @@ impl<P: Probe> Device<P> {
                     continue;
                 }
                 self.stall(die, now);
-                return Ok(());
+                return Ok(false);
             }
             // 6. Do what was decided. If that took no time, begin again.
             match self.carry_out(die, &decision, now)? {
-                Outcome::Settled => return Ok(()),
+                Outcome::Settled => return Ok(false),
+                Outcome::Rests => return Ok(true),
                 Outcome::AskAgain { looks: again } => looks = again,
             }
         }
+    }
+
+    /// [`Device::dispatch`] where nobody asks whether the die rests. Only a cache that drains in part does, and it fills programs of
+    /// several pages. They never begin when they enter a queue, and are neither [plain](Device::is_plain) nor
+    /// [alone](Device::run_alone).
+    #[inline]
+    pub(super) fn begin_next(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        debug_assert!(!self.rules.drains_in_part, "the cache is asked for more when a die rests");
+        self.dispatch(die, now).map(|_| ())
     }
 
     #[expect(clippy::inline_always, reason = "a part of dispatch, which every command passes")]
@@ -142,10 +160,7 @@ impl<P: Probe> Device<P> {
                 if self.waits_for_page(die) {
                     self.hold(die, now);
                 }
-                if self.rules.drains_in_part {
-                    // It may have just ended a collection, after what the cache was asked for.
-                    self.pump(now)?;
-                }
+                return Ok(Outcome::Rests);
             }
             Decision::Wait(until) => self.wakes.set(die as usize, until),
             Decision::Single(Token::Host(HostToken(op))) => {

@@ -200,7 +200,7 @@ impl<P: Probe> Device<P> {
                     self.end_move(die, now);
                     self.dies[die as usize].rest();
                     if !self.follow_up(die, now)? {
-                        return self.dispatch(die, now);
+                        return self.begin_next(die, now);
                     }
                 }
             }

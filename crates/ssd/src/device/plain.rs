@@ -124,7 +124,7 @@ impl<P: Probe> Device<P> {
         let rests = matches!(slot.collection, Collection::Rest) && slot.held_since == SimTime::NEVER;
         let head = slot.head;
         if !rests || self.background.is_some() || (head == NO_OP && self.looks_when_idle()) {
-            return self.dispatch(die, now);
+            return self.begin_next(die, now);
         }
         if head == NO_OP {
             self.wakes.clear(die as usize);
@@ -136,7 +136,7 @@ impl<P: Probe> Device<P> {
             return Ok(());
         }
         if op.kind != OpKind::Write || self.index.is_some() || op.fast_fail || self.may_be_low(die) {
-            return self.dispatch(die, now);
+            return self.begin_next(die, now);
         }
         let (next, unit, lpn, cause, origin) = (op.next, op.unit, op.lpn, op.cause, Some(self.origin(op)));
         let slot = &mut self.dies[die as usize];

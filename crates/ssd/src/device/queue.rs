@@ -297,7 +297,7 @@ impl<P: Probe> Device<P> {
                 return Ok(());
             }
             if ready <= now {
-                self.dispatch(die, now)?;
+                self.begin_next(die, now)?;
                 self.answer_waiting(die, now);
                 self.look_at(die, now);
                 return Ok(());
