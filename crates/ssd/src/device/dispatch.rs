@@ -1,16 +1,15 @@
-//! What a die does next, from the end of one command to the start of the next.
+//! What an idle die does next, and whether what a die runs gives way to a read.
 //!
 //! With pins of its own a die never waits for the bus, so a command is one event; on a shared bus each turn is asked for
 //! when it is needed (`run`).
 
 use harmonia_types::SimTime;
 
-use super::account::Share;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
 use crate::die::Die;
 use crate::die::collection::{Collection, Stepwise};
-use crate::die::command::{Activity, NO_OP};
+use crate::die::command::NO_OP;
 use crate::gc::schedule::{Class, Decision, DieView, Gc, HostToken, Running, Token};
 use crate::probe::Probe;
 
@@ -34,58 +33,6 @@ pub(super) enum Asked {
 }
 
 impl<P: Probe> Device<P> {
-    /// The event of a die is due whose command is not [alone](Self::run_alone): goes on with its command, finishes it, or looks
-    /// for something to do.
-    pub(super) fn wake(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        let activity = self.dies[die as usize].activity;
-        if activity == Activity::Joint(Class::Read) {
-            self.finish_read_parts(die, now);
-        }
-        if activity != Activity::Idle && self.run_steps(die, now) {
-            return Ok(());
-        }
-        self.watch_end(die, now);
-        self.note_rest(die, now);
-        match activity {
-            Activity::Idle | Activity::Settled | Activity::Suspending => {}
-            Activity::Host(op) => {
-                let share = Share::alone(&self.dies[die as usize].command);
-                self.finish_op(die, op, share, now);
-                if self.begin_summaries(die, now) {
-                    return Ok(());
-                }
-            }
-            Activity::Joint(class) => {
-                self.end_joint(die, class, now);
-                if self.begin_summaries(die, now) {
-                    return Ok(());
-                }
-            }
-            Activity::Summary => {}
-            Activity::Event => {
-                if self.go_on_with_event(die, now)? {
-                    return Ok(());
-                }
-                self.end_event(die, now);
-            }
-            Activity::Move => self.end_move(die, now),
-            Activity::Erase => self.end_erase(die, now),
-        }
-        self.dies[die as usize].rest();
-        if self.cache.is_some() {
-            // The die goes on with what waits in the cache, if that is next.
-            self.pump(now)?;
-            if !self.dies[die as usize].is_idle() {
-                return Ok(());
-            }
-        }
-        if self.dispatch(die, now)? && self.rules.drains_in_part {
-            // It may have just ended a collection, after what the cache was asked for.
-            self.pump(now)?;
-        }
-        Ok(())
-    }
-
     /// Starts something on an idle die, or leaves it waiting. `true` if the die has nothing to do.
     pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         if self.dies[die as usize].held_since != SimTime::NEVER {
@@ -303,5 +250,36 @@ impl<P: Probe> Device<P> {
             queues: &queues,
         };
         self.schedule.next(now, &view)
+    }
+
+    /// A die whose program of the host is suspended serves the next read, or goes on with the program.
+    #[cold]
+    fn serve_suspended(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        while let Some(HostToken(read)) = self.read_to_let_in(die, now) {
+            self.unlink(die, read);
+            if self.start_op(die, read, now)? {
+                return Ok(());
+            }
+        }
+        self.resume(die, now);
+        Ok(())
+    }
+
+    /// Suspends what a die runs if something that waits is to go first. Looks again later if it is too early.
+    pub(super) fn consider_suspending(&mut self, die: u32, now: SimTime) {
+        let Some((due, ends)) = self.suspends_from(die) else { return };
+        if due > now {
+            return self.look_for_read_at(die, due, ends);
+        }
+        if self.suspend_host_program(die, ends, now) {
+            return;
+        }
+        if let Some(cost) = self.cost_of_suspending_collection(die) {
+            let running = Running { ends, remaining: ends.saturating_since(now), suspendable: true };
+            if self.ask(die, Some(running), now) == Decision::Suspend {
+                return self.suspend(die, running.remaining, cost, now);
+            }
+        }
+        self.look_for_later_read(die, now);
     }
 }
