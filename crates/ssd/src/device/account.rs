@@ -1,73 +1,16 @@
-//! Blame and completion: where the time of a page operation went, and when a sub-request is done.
+//! Blame: where the time of a page operation went, and when its die collected or was held back meanwhile.
 //!
 //! Waiting for the host is what no other cause explains; [`waiting`](super::waiting) checks that the host explains it.
 
-use harmonia_types::{Blame, Operation, ParityPages, SimDuration, SimTime};
+use harmonia_types::{Blame, SimDuration, SimTime};
 
+use super::Device;
 use super::cache::ProgramEnded;
-use super::owner::{Owner, OwnerId};
+use super::owner::Owner;
 use super::queue::OpKind;
-use super::{Device, SubCompletion, SubRefusal, SubRequest};
-use crate::die::command::Command;
-use crate::probe::{Origin, Probe};
-
-/// A sub-request some of whose pages are not done.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SubState {
-    pub token: u64,
-    /// When it was submitted, before any link latency.
-    pub issued: SimTime,
-    /// When it should be done.
-    pub deadline: SimTime,
-    pub remaining: u32,
-    pub parity: ParityPages,
-    pub edges: Edges,
-    pub background: bool,
-    pub handle: u16,
-    /// The page operation that finished last so far (ties: the lowest page).
-    finish: SimTime,
-    last_page: u32,
-    blame: Blame,
-    met_gc: bool,
-    /// A page met a collection of its own plane; known where every plane owns its blocks.
-    met_own_plane: bool,
-    operation: Operation,
-    /// Power was lost since it was submitted: nobody waits for it.
-    pub is_silent: bool,
-    /// How long the controller had it before its pages went on.
-    pub in_controller: SimDuration,
-}
-
-impl SubState {
-    /// Of what the blame of a page has on the link, the controller's part is apart.
-    #[inline]
-    pub fn with_controller(&self, blame: Blame) -> Blame {
-        match self.in_controller.0 {
-            0 => blame,
-            ns => Blame { link: blame.link - ns, controller: blame.controller + ns, ..blame },
-        }
-    }
-}
-
-/// Where a write covers pages in part.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Edges {
-    /// Its last page, counted from 0.
-    pub last: u32,
-    /// Bytes of the first page, and of the last if that is another, that it does not write.
-    pub left_out: [u32; 2],
-}
-
-impl Edges {
-    /// Bytes of a page that it does not write.
-    pub fn left_out_of(&self, page: u32) -> u32 {
-        match page {
-            0 => self.left_out[0],
-            page if page == self.last => self.left_out[1],
-            _ => 0,
-        }
-    }
-}
+use super::waiting::Doing;
+use crate::die::command::{Command, NO_OP};
+use crate::probe::Probe;
 
 /// What a host operation has of the command it was part of.
 #[derive(Debug, Clone, Copy)]
@@ -89,63 +32,6 @@ impl Share {
 }
 
 impl<P: Probe> Device<P> {
-    #[inline]
-    pub(super) fn open_sub(&mut self, sub: &SubRequest, issued: SimTime, pages: u32) -> u32 {
-        if sub.background {
-            self.open_background();
-        }
-        self.subs.insert(SubState {
-            token: sub.token,
-            issued,
-            deadline: sub.deadline.unwrap_or(issued + self.rules.slack),
-            remaining: pages,
-            parity: sub.parity,
-            edges: Edges::default(),
-            background: sub.background,
-            handle: sub.handle,
-            finish: SimTime::ZERO,
-            last_page: u32::MAX,
-            blame: Blame::default(),
-            met_gc: false,
-            met_own_plane: false,
-            operation: sub.operation,
-            is_silent: false,
-            in_controller: SimDuration::ZERO,
-        })
-    }
-
-    /// A sub-request without page operations is done; only the link's latency was spent.
-    pub(super) fn finish_at_once(&mut self, token: u64, issued: SimTime, now: SimTime) {
-        let blame = self.entered(issued, now);
-        self.completions.push(SubCompletion { token, finish: now, blame, met_gc: false, is_parity: false });
-    }
-
-    /// Where the time went until a sub-request reached the dies or the cache: on the link, and in the controller.
-    pub(super) fn entered(&self, issued: SimTime, now: SimTime) -> Blame {
-        let controller = self.in_controller(issued, now);
-        Blame { link: ((now - issued) - controller).0, controller: controller.0, ..Blame::default() }
-    }
-
-    /// How much of that was in the controller.
-    pub(super) fn in_controller(&self, issued: SimTime, now: SimTime) -> SimDuration {
-        (now - issued) - self.rules.link_latency
-    }
-
-    /// A page that touches neither flash nor link is done.
-    pub(super) fn finish_page_at(&mut self, sub: u32, page: u32, now: SimTime) {
-        let blame = Blame { link: (now - self.subs[sub].issued).0, ..Blame::default() };
-        self.finish_page(sub, page, now, blame, false);
-    }
-
-    /// A read of a page that was never written costs the link only.
-    pub(super) fn finish_unmapped_read(&mut self, sub: u32, page: u32, unit: u32, lpn: u32, now: SimTime) {
-        let token = self.subs[sub].token;
-        self.probe.read(None, self.ftl.device_lpn(unit, lpn), Origin { token, page });
-        let finish = self.link.take(now, self.rules.link_page);
-        let blame = Blame { link: (finish - self.subs[sub].issued).0, ..Blame::default() };
-        self.finish_page(sub, page, finish, blame, false);
-    }
-
     /// The die is done with a host operation at `now`: sends a read's data over the link and accounts for all time.
     #[inline]
     pub(super) fn finish_op(&mut self, die: u32, handle: u32, share: Share, now: SimTime) {
@@ -221,126 +107,79 @@ impl<P: Probe> Device<P> {
         self.subs[handle].met_own_plane |= is_own;
     }
 
-    /// Counts an operation of the host that met collection and is done.
+    /// A die rests from now on although operations wait: collection, of this die or of another, holds them back.
+    pub(super) fn hold(&mut self, die: u32, now: SimTime) {
+        self.dies[die as usize].held_since = now;
+        self.note_doing(die, Doing::Collection, now);
+    }
+
+    /// A die that rested although operations waited is asked again: they waited for collection.
     #[cold]
-    fn count_met(&mut self, handle: u32) {
-        let sub = &self.subs[handle];
-        let met_gc = &mut self.counters.met_gc;
-        let of = match (sub.operation, sub.met_own_plane) {
-            (Operation::Read, true) => &mut met_gc.own_reads,
-            (Operation::Read, false) => &mut met_gc.sibling_reads,
-            (Operation::Write, true) => &mut met_gc.own_writes,
-            (Operation::Write, false) => &mut met_gc.sibling_writes,
-            (Operation::Trim | Operation::Flush, _) => return,
+    pub(super) fn end_hold(&mut self, die: u32, now: SimTime) {
+        let since = std::mem::replace(&mut self.dies[die as usize].held_since, SimTime::NEVER);
+        self.log_collecting(die, since, now);
+        self.note_rest(die, now);
+    }
+
+    /// Remembers that a die collected, for the blame of what waited. A job the host interrupts is logged step by step.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub(super) fn log_collecting(&mut self, die: u32, from: SimTime, until: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        if until == from {
+            return;
+        }
+        // Most of a job's commands follow one another at once.
+        if slot.gc_last.1 == from {
+            slot.gc_last.1 = until;
+        } else {
+            self.log_anew(die, from, until);
+        }
+    }
+
+    /// The same of what is not the rest of what was logged last.
+    fn log_anew(&mut self, die: u32, from: SimTime, until: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let last = std::mem::replace(&mut slot.gc_last, (from, until));
+        // What is in line for the cache waits for dies, and so does what is answered when it is on flash.
+        let line = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.is_waited_for_since(until));
+        if line == SimTime::NEVER && slot.waiting == 0 && slot.parts.len() < 2 && slot.paused.is_none() {
+            // Nothing of the host's is there to have met it, except what arrives while a suspended command ends.
+            slot.gc_log.clear();
+            return;
+        }
+        // Keep only what an operation that still waits, in the queue or in a suspended command, may have met.
+        let first = if slot.head == NO_OP { SimTime::NEVER } else { self.ops[slot.head].ready };
+        let runs_host = slot.parts.len() > 1 || slot.paused.is_some() || !slot.runs_collection();
+        let oldest = if runs_host {
+            let ready = slot.running_ops().map(|op| self.ops[op].ready);
+            ready.min().map_or(first, |running| running.min(first))
+        } else {
+            first
         };
-        of.add(sub.finish - sub.issued);
+        let oldest = oldest.min(line);
+        let oldest = if oldest == SimTime::NEVER { until } else { oldest };
+        if last.1 <= oldest {
+            slot.gc_log.clear();
+            return;
+        }
+        while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
+            slot.gc_log.pop_front();
+        }
+        slot.gc_log.push_back(last);
     }
 
-    /// A page of a sub-request is done, and where the time since its submission went.
-    #[inline]
-    pub(super) fn finish_page(
-        &mut self,
-        handle: u32,
-        page: u32,
-        finish: SimTime,
-        blame: Blame,
-        met_gc: bool,
-    ) {
-        let sub = &mut self.subs[handle];
-        let blame = sub.with_controller(blame);
-        debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");
-        if let Some(follower) = self.probe.follower() {
-            follower.is_done(sub.token, page, finish, &blame);
+    /// A command of garbage collection ends, or is suspended, at `until`.
+    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
+    #[inline(always)]
+    pub(super) fn end_gc_command(&mut self, die: u32, until: SimTime) {
+        let slot = &mut self.dies[die as usize];
+        let began = slot.command_began;
+        slot.job_busy += until - began;
+        if let Some((unit, _)) = slot.collection.victim() {
+            self.collected_until[self.rules.shape.unit(die, unit) as usize] = until;
         }
-        let is_told = met_gc && self.rules.tells_planes;
-        if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent && !is_told {
-            // The only page of it.
-            let is_parity = sub.parity.is_parity(page);
-            let met_gc = met_gc || sub.met_gc;
-            let token = sub.token;
-            self.completions.push(SubCompletion { token, finish, blame, met_gc, is_parity });
-            return self.forget_sub(handle);
-        }
-        sub.met_gc |= met_gc;
-        if finish > sub.finish || (finish == sub.finish && page < sub.last_page) || sub.last_page == u32::MAX
-        {
-            sub.finish = finish;
-            sub.last_page = page;
-            sub.blame = blame;
-        }
-        sub.remaining -= 1;
-        if sub.remaining == 0 {
-            self.close_sub(handle);
-        }
-    }
-
-    /// A page that asks to fail fast would wait for collection when it arrives.
-    pub(super) fn refuse_arriving(&mut self, handle: u32, page: u32, left: SimDuration, now: SimTime) {
-        let blame = Blame { link: (now - self.subs[handle].issued).0, ..Blame::default() };
-        self.refuse_page(handle, page, left, blame, now);
-    }
-
-    /// A page that asks to fail fast would wait for collection that goes on for `left`; the time since its submission went
-    /// as `blame` says.
-    pub(super) fn refuse_page(
-        &mut self,
-        handle: u32,
-        page: u32,
-        left: SimDuration,
-        blame: Blame,
-        now: SimTime,
-    ) {
-        // The host is there, though it is turned away.
-        self.interrupted |= !self.is_background(OwnerId::host(handle));
-        let sub = &mut self.subs[handle];
-        let blame = sub.with_controller(blame);
-        debug_assert_eq!(blame.total(), (now - sub.issued).0, "blame sums to the time until the refusal");
-        if let Some(follower) = self.probe.follower() {
-            follower.is_refused(sub.token, now, &blame);
-        }
-        sub.remaining -= 1;
-        let joins = |last: &&mut SubRefusal| {
-            (last.token, last.at, last.blame, last.first + last.pages) == (sub.token, now, blame, page)
-        };
-        match self.refusals.last_mut().filter(joins) {
-            Some(last) => {
-                last.pages += 1;
-                last.left = last.left.max(left);
-            }
-            None => {
-                let token = sub.token;
-                self.refusals.push(SubRefusal { token, first: page, pages: 1, at: now, left, blame });
-            }
-        }
-        if sub.remaining == 0 {
-            self.close_sub(handle);
-        }
-    }
-
-    /// All pages of a sub-request are served or refused.
-    fn close_sub(&mut self, handle: u32) {
-        let sub = &self.subs[handle];
-        let is_served = sub.last_page != u32::MAX && !sub.is_silent;
-        if is_served {
-            let done = SubCompletion {
-                token: sub.token,
-                finish: sub.finish,
-                blame: sub.blame,
-                met_gc: sub.met_gc,
-                is_parity: sub.parity.is_parity(sub.last_page),
-            };
-            let counts = sub.met_gc && self.rules.tells_planes && !sub.background;
-            self.completions.push(done);
-            if counts {
-                self.count_met(handle);
-            }
-        }
-        self.forget_sub(handle);
-    }
-
-    #[inline]
-    fn forget_sub(&mut self, handle: u32) {
-        self.close_background(handle);
-        self.subs.release(handle);
+        self.has_collected_for(die, until - began);
+        self.log_collecting(die, began, until);
     }
 }

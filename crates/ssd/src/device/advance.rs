@@ -1,8 +1,10 @@
 //! The events of a device in the order of time: of its dies, of its buses, and what arrives from outside.
 
+use harmonia_flash::Turn;
 use harmonia_types::SimTime;
 
 use super::{Device, DeviceFailure};
+use crate::die::command::Activity;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -89,14 +91,70 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
-    /// The event of a die is due.
+    /// Lets time pass up to and including `until`, or until it `stops`, where nothing but dies can have anything to do.
     #[inline]
-    #[cfg_attr(not(debug_assertions), expect(unused_variables, reason = "for a check of unoptimised builds"))]
-    pub(super) fn count_event(&mut self, now: SimTime) {
-        self.events += 1;
-        #[cfg(debug_assertions)]
+    fn advance_plain(&mut self, until: SimTime, stops: impl Fn(&Self) -> bool) -> Result<(), DeviceFailure> {
+        while let Some((time, die)) = self.wakes.peek()
+            && time <= until
+            && !stops(self)
         {
-            self.ran_to = now;
+            self.events += 1;
+            #[cfg(debug_assertions)]
+            {
+                self.ran_to = time;
+            }
+            let die = die as u32;
+            match self.dies[die as usize].activity {
+                Activity::Host(op) => self.end_plain(die, op, time)?,
+                Activity::Idle => self.begin_plain(die, time)?,
+                Activity::Settled => self.end_settled(die, time)?,
+                _ => self.wake(die, time)?,
+            }
+            self.answer_waiting(die, time);
+            self.answer_everywhere(time);
+            self.look_at(die, time);
         }
+        Ok(())
+    }
+
+    /// The transfer on a channel ends at `now`, and others wait for it.
+    fn grant_bus(&mut self, now: SimTime) {
+        let Some((_, channel)) = self.bus_wakes.peek() else { return };
+        if channel == self.buses.len() {
+            return self.govern(now);
+        }
+        if channel > self.buses.len() {
+            if self.rules.suspends && channel == self.slot_of_looks() {
+                return self.look_at_reads(now);
+            }
+            // What is in line for the cache goes on when this event is over.
+            return self.bus_wakes.clear(channel);
+        }
+        let bus = &mut self.buses[channel];
+        let granted = bus.grant(now);
+        if bus.is_awaited() {
+            self.bus_wakes.set(channel, bus.free_at());
+        } else {
+            self.bus_wakes.clear(channel);
+        }
+        let Some((Turn { die, length, .. }, grant)) = granted else { return };
+        let slot = &mut self.dies[die as usize];
+        if slot.command.is_alone && self.rules.moves_directly {
+            return self.sent_alone(die, grant.end, now);
+        }
+        let time = slot.transferred(grant, length);
+        self.run_from(die, time, now);
+    }
+
+    /// It is time to look at dies whose commands reads wait for.
+    #[cold]
+    fn look_at_reads(&mut self, now: SimTime) {
+        while let Some((due, die)) = self.looks.peek()
+            && due <= now
+        {
+            self.looks.clear(die);
+            self.consider_suspending(die as u32, now);
+        }
+        self.set_looks();
     }
 }

@@ -61,6 +61,17 @@ impl<P: Probe> Device<P> {
             }
     }
 
+    /// Whether the array writes the page in a slot behind its host's back.
+    fn is_cached_background(&self, slot: u32) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.pages.slot(slot).write.is_background)
+    }
+
+    /// Whether the cache holds pages of the host.
+    #[inline]
+    fn caches_for_host(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.pages.works_for_host())
+    }
+
     /// Whether any operation of the host is not done.
     pub(super) fn serves_host(&self) -> bool {
         self.subs.live() > self.background.as_ref().map_or(0, |background| background.open)

@@ -3,22 +3,17 @@
 //! Here an event is one command, or one for each victim where it gives way to the host between them. `steps` has events
 //! that go step by step.
 
-use harmonia_flash::Copyback;
 use harmonia_types::{SimDuration, SimTime};
 
-use super::waiting::Doing;
 use super::{Device, DeviceFailure};
-use crate::block::{BlockId, Erased};
+use crate::block::Erased;
 use crate::die::collection::{Atomic, Collection, Course};
-use crate::die::command::{Activity, NO_OP, Step};
-
-use crate::die::event::{Event, Units};
-use crate::ftl::{Collected, Ftl};
+use crate::die::command::{Activity, Step};
+use crate::die::event::Event;
+use crate::ftl::Collected;
 use crate::gc::schedule::Pace;
-use crate::gc::victim::{QueuedReads, Victim};
 use crate::interface::Notice;
 use crate::probe::Probe;
-use crate::shape::UnitOfDie;
 
 impl<P: Probe> Device<P> {
     /// Begins the event of a die that may begin, or its turn, as one command. `false` if it took no time.
@@ -144,28 +139,6 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Asks an event for its next victim. `sees_reads`: a victim policy that looks at the reads which wait may do so.
-    pub(super) fn next_victim(
-        &mut self,
-        die: u32,
-        event: &mut Event,
-        sees_reads: bool,
-        now: SimTime,
-    ) -> Option<(UnitOfDie, BlockId)> {
-        // A choice borrows the whole mapping state, so the queue is looked at through a copy of what it asks for.
-        let mut reads = Snapshot(std::mem::take(&mut self.queued_reads));
-        reads.0.clear();
-        if sees_reads && self.victim.uses_reads() {
-            let queues = self.queues(die);
-            QueuedReads::for_each(&queues, &mut |plane, page| reads.0.push((plane, page)));
-        }
-        let (ftl, victim) = (&mut self.ftl, &*self.victim);
-        let mut units = DieUnits { ftl, victim, reads: &reads, die, now };
-        let next = event.next_victim(&mut units, self.interrupted);
-        self.queued_reads = reads.0;
-        next
-    }
-
     /// Blocks that the last command has erased count for status from now on.
     fn show_erased(&mut self, die: u32, now: SimTime) {
         if self.superblocks.is_some() {
@@ -177,20 +150,6 @@ impl<P: Probe> Device<P> {
                 self.collected_until[unit as usize] = now;
             }
         }
-    }
-
-    /// Sum of an event's moves, summaries and erases.
-    pub(super) fn event_time(&self, collected: &Collected) -> SimDuration {
-        let timing = &self.rules.timing;
-        let far = match timing.copyback {
-            _ if self.superblocks.is_some() => collected.moves,
-            Copyback::Die => 0,
-            Copyback::Plane => collected.between_planes,
-            Copyback::None => collected.moves,
-        };
-        self.rules.moves_time((collected.reads, collected.programs), far)
-            + self.rules.summary_time(collected.summaries)
-            + (timing.erase + timing.command.erase) * u64::from(collected.victims)
     }
 
     /// A die begins to collect.
@@ -250,113 +209,5 @@ impl<P: Probe> Device<P> {
             self.registered = (0..self.rules.shape.units()).any(|unit| self.ftl.free_blocks(unit) <= soft);
             self.notices.push((now, Notice::GcEnded { registered: self.registered }));
         }
-    }
-
-    /// A die rests from now on although operations wait: collection, of this die or of another, holds them back.
-    pub(super) fn hold(&mut self, die: u32, now: SimTime) {
-        self.dies[die as usize].held_since = now;
-        self.note_doing(die, Doing::Collection, now);
-    }
-
-    /// A die that rested although operations waited is asked again: they waited for collection.
-    #[cold]
-    pub(super) fn end_hold(&mut self, die: u32, now: SimTime) {
-        let since = std::mem::replace(&mut self.dies[die as usize].held_since, SimTime::NEVER);
-        self.log_collecting(die, since, now);
-        self.note_rest(die, now);
-    }
-
-    /// Remembers that a die collected, for the blame of what waited. A job the host interrupts is logged step by step.
-    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
-    #[inline(always)]
-    pub(super) fn log_collecting(&mut self, die: u32, from: SimTime, until: SimTime) {
-        let slot = &mut self.dies[die as usize];
-        if until == from {
-            return;
-        }
-        // Most of a job's commands follow one another at once.
-        if slot.gc_last.1 == from {
-            slot.gc_last.1 = until;
-        } else {
-            self.log_anew(die, from, until);
-        }
-    }
-
-    /// The same of what is not the rest of what was logged last.
-    fn log_anew(&mut self, die: u32, from: SimTime, until: SimTime) {
-        let slot = &mut self.dies[die as usize];
-        let last = std::mem::replace(&mut slot.gc_last, (from, until));
-        // What is in line for the cache waits for dies, and so does what is answered when it is on flash.
-        let line = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.is_waited_for_since(until));
-        if line == SimTime::NEVER && slot.waiting == 0 && slot.parts.len() < 2 && slot.paused.is_none() {
-            // Nothing of the host's is there to have met it, except what arrives while a suspended command ends.
-            slot.gc_log.clear();
-            return;
-        }
-        // Keep only what an operation that still waits, in the queue or in a suspended command, may have met.
-        let first = if slot.head == NO_OP { SimTime::NEVER } else { self.ops[slot.head].ready };
-        let runs_host = slot.parts.len() > 1 || slot.paused.is_some() || !slot.runs_collection();
-        let oldest = if runs_host {
-            let ready = slot.running_ops().map(|op| self.ops[op].ready);
-            ready.min().map_or(first, |running| running.min(first))
-        } else {
-            first
-        };
-        let oldest = oldest.min(line);
-        let oldest = if oldest == SimTime::NEVER { until } else { oldest };
-        if last.1 <= oldest {
-            slot.gc_log.clear();
-            return;
-        }
-        while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
-            slot.gc_log.pop_front();
-        }
-        slot.gc_log.push_back(last);
-    }
-}
-
-/// Queued reads copied out of the queue.
-struct Snapshot(Vec<(u32, u32)>);
-
-impl QueuedReads for Snapshot {
-    fn for_each(&self, visit: &mut dyn FnMut(u32, u32)) {
-        for &(plane, page) in &self.0 {
-            visit(plane, page);
-        }
-    }
-}
-
-/// The units of a die, as an event asks about them.
-pub(super) struct DieUnits<'a> {
-    pub ftl: &'a mut Ftl,
-    pub victim: &'a dyn Victim,
-    pub reads: &'a dyn QueuedReads,
-    pub die: u32,
-    pub now: SimTime,
-}
-
-impl DieUnits<'_> {
-    fn number(&self, unit: UnitOfDie) -> u32 {
-        self.ftl.shape().unit(self.die, unit)
-    }
-}
-
-impl Units for DieUnits<'_> {
-    fn count(&self) -> u32 {
-        self.ftl.shape().units_per_die
-    }
-
-    fn free(&self, unit: UnitOfDie) -> u32 {
-        self.ftl.free_blocks(self.number(unit))
-    }
-
-    fn most_invalid(&self) -> UnitOfDie {
-        let unit = self.ftl.most_invalid(self.ftl.shape().units_of(self.die)).1;
-        self.ftl.shape().unit_in_die(unit)
-    }
-
-    fn choose(&mut self, unit: UnitOfDie) -> Option<BlockId> {
-        let unit = self.number(unit);
-        self.ftl.unit(unit).choose(self.victim, self.reads, self.now)
     }
 }

@@ -1,16 +1,15 @@
-//! What a die does next, from the end of one command to the start of the next.
+//! What an idle die does next, and whether what a die runs gives way to a read.
 //!
 //! With pins of its own a die never waits for the bus, so a command is one event; on a shared bus each turn is asked for
 //! when it is needed (`run`).
 
 use harmonia_types::SimTime;
 
-use super::account::Share;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
 use crate::die::Die;
 use crate::die::collection::{Collection, Stepwise};
-use crate::die::command::{Activity, NO_OP};
+use crate::die::command::NO_OP;
 use crate::gc::schedule::{Class, Decision, DieView, Gc, HostToken, Running, Token};
 use crate::probe::Probe;
 
@@ -18,6 +17,8 @@ use crate::probe::Probe;
 enum Outcome {
     /// The die works, or waits for something.
     Settled,
+    /// The die has nothing to do until something comes.
+    Rests,
     /// It took no time: the schedule is asked again. Whether that looks at the thresholds before it serves the host.
     AskAgain { looks: bool },
 }
@@ -32,61 +33,14 @@ pub(super) enum Asked {
 }
 
 impl<P: Probe> Device<P> {
-    /// The event of a die is due whose command is not [alone](Self::run_alone): goes on with its command, finishes it, or looks
-    /// for something to do.
-    pub(super) fn wake(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        let activity = self.dies[die as usize].activity;
-        if activity == Activity::Joint(Class::Read) {
-            self.finish_read_parts(die, now);
-        }
-        if activity != Activity::Idle && self.run_steps(die, now) {
-            return Ok(());
-        }
-        self.watch_end(die, now);
-        self.note_rest(die, now);
-        match activity {
-            Activity::Idle | Activity::Settled | Activity::Suspending => {}
-            Activity::Host(op) => {
-                let share = Share::alone(&self.dies[die as usize].command);
-                self.finish_op(die, op, share, now);
-                if self.begin_summaries(die, now) {
-                    return Ok(());
-                }
-            }
-            Activity::Joint(class) => {
-                self.end_joint(die, class, now);
-                if self.begin_summaries(die, now) {
-                    return Ok(());
-                }
-            }
-            Activity::Summary => {}
-            Activity::Event => {
-                if self.go_on_with_event(die, now)? {
-                    return Ok(());
-                }
-                self.end_event(die, now);
-            }
-            Activity::Move => self.end_move(die, now),
-            Activity::Erase => self.end_erase(die, now),
-        }
-        self.dies[die as usize].rest();
-        if self.cache.is_some() {
-            // The die goes on with what waits in the cache, if that is next.
-            self.pump(now)?;
-            if !self.dies[die as usize].is_idle() {
-                return Ok(());
-            }
-        }
-        self.dispatch(die, now)
-    }
-
-    /// Starts something on an idle die, or leaves it waiting.
-    pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+    /// Starts something on an idle die, or leaves it waiting. `true` if the die has nothing to do.
+    pub(super) fn dispatch(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
         if self.dies[die as usize].held_since != SimTime::NEVER {
             self.end_hold(die, now);
         }
         if self.rules.suspends && self.dies[die as usize].pauses_host() {
-            return self.serve_suspended(die, now);
+            self.serve_suspended(die, now)?;
+            return Ok(false);
         }
         // 1. Tell if a unit has come down to its hard threshold while an event goes on that began above it.
         self.report_hard(die, now);
@@ -99,7 +53,8 @@ impl<P: Probe> Device<P> {
             // 3. Ask the schedule, unless it is clear what it would say.
             if let Some(due) = self.due_unasked(die) {
                 match self.go_on_unasked(die, due, now)? {
-                    Outcome::Settled => return Ok(()),
+                    Outcome::Settled => return Ok(false),
+                    Outcome::Rests => return Ok(true),
                     Outcome::AskAgain { looks: again } => looks = again,
                 }
                 continue;
@@ -122,14 +77,24 @@ impl<P: Probe> Device<P> {
                     continue;
                 }
                 self.stall(die, now);
-                return Ok(());
+                return Ok(false);
             }
             // 6. Do what was decided. If that took no time, begin again.
             match self.carry_out(die, &decision, now)? {
-                Outcome::Settled => return Ok(()),
+                Outcome::Settled => return Ok(false),
+                Outcome::Rests => return Ok(true),
                 Outcome::AskAgain { looks: again } => looks = again,
             }
         }
+    }
+
+    /// [`Device::dispatch`] where nobody asks whether the die rests. Only a cache that drains in part does, and it fills programs of
+    /// several pages. They never begin when they enter a queue, and are neither [plain](Device::is_plain) nor
+    /// [alone](Device::run_alone).
+    #[inline]
+    pub(super) fn begin_next(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        debug_assert!(!self.rules.drains_in_part, "the cache is asked for more when a die rests");
+        self.dispatch(die, now).map(|_| ())
     }
 
     #[expect(clippy::inline_always, reason = "a part of dispatch, which every command passes")]
@@ -142,10 +107,7 @@ impl<P: Probe> Device<P> {
                 if self.waits_for_page(die) {
                     self.hold(die, now);
                 }
-                if self.rules.drains_in_part {
-                    // It may have just ended a collection, after what the cache was asked for.
-                    self.pump(now)?;
-                }
+                return Ok(Outcome::Rests);
             }
             Decision::Wait(until) => self.wakes.set(die as usize, until),
             Decision::Single(Token::Host(HostToken(op))) => {
@@ -288,5 +250,36 @@ impl<P: Probe> Device<P> {
             queues: &queues,
         };
         self.schedule.next(now, &view)
+    }
+
+    /// A die whose program of the host is suspended serves the next read, or goes on with the program.
+    #[cold]
+    fn serve_suspended(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        while let Some(HostToken(read)) = self.read_to_let_in(die, now) {
+            self.unlink(die, read);
+            if self.start_op(die, read, now)? {
+                return Ok(());
+            }
+        }
+        self.resume(die, now);
+        Ok(())
+    }
+
+    /// Suspends what a die runs if something that waits is to go first. Looks again later if it is too early.
+    pub(super) fn consider_suspending(&mut self, die: u32, now: SimTime) {
+        let Some((due, ends)) = self.suspends_from(die) else { return };
+        if due > now {
+            return self.look_for_read_at(die, due, ends);
+        }
+        if self.suspend_host_program(die, ends, now) {
+            return;
+        }
+        if let Some(cost) = self.cost_of_suspending_collection(die) {
+            let running = Running { ends, remaining: ends.saturating_since(now), suspendable: true };
+            if self.ask(die, Some(running), now) == Decision::Suspend {
+                return self.suspend(die, running.remaining, cost, now);
+            }
+        }
+        self.look_for_later_read(die, now);
     }
 }

@@ -17,15 +17,15 @@
 //! Nor does the estimate know of host operations that go between the steps, of pages that are overwritten meanwhile, of
 //! victims that get fuller one by one, and of victim policies that choose another block than greedy would.
 
+use harmonia_flash::Copyback;
 use harmonia_types::{SimDuration, SimTime};
 
 use super::Device;
 use crate::block::{BlockId, valid_of};
 use crate::die::collection::{Atomic, Collection, Course, Job, Place, Stepwise};
 use crate::die::command::{Activity, Step};
-
 use crate::die::event::{Event, UnitSet};
-use crate::ftl::Goal;
+use crate::ftl::{Collected, Goal};
 use crate::gc::schedule::GivesWay;
 use crate::probe::Probe;
 use crate::shape::UnitOfDie;
@@ -202,5 +202,41 @@ impl<P: Probe> Device<P> {
             Step::In(pages) => self.rules.page_in * u64::from(pages),
         });
         suspended + known + rest.sum()
+    }
+
+    /// Sum of an event's moves, summaries and erases.
+    pub(super) fn event_time(&self, collected: &Collected) -> SimDuration {
+        let timing = &self.rules.timing;
+        let far = match timing.copyback {
+            _ if self.superblocks.is_some() => collected.moves,
+            Copyback::Die => 0,
+            Copyback::Plane => collected.between_planes,
+            Copyback::None => collected.moves,
+        };
+        self.rules.moves_time((collected.reads, collected.programs), far)
+            + self.rules.summary_time(collected.summaries)
+            + (timing.erase + timing.command.erase) * u64::from(collected.victims)
+    }
+
+    /// How long a die works on the part that it has yet to do.
+    fn part_left(&self, die: u32) -> Option<SimDuration> {
+        let blocks = self.superblocks.as_ref()?;
+        let due = &blocks.parts[die as usize].due.work;
+        (due.victims > 0).then(|| self.event_time(due))
+    }
+
+    /// How long a die works on the part under way, but for the command that runs, or is suspended.
+    fn steps_left(&self, die: u32) -> SimDuration {
+        let Some(blocks) = &self.superblocks else { return SimDuration::ZERO };
+        let slot = &self.dies[die as usize];
+        let erases = |activity: Activity| activity == Activity::Erase;
+        let is_erasing =
+            erases(slot.activity) || slot.paused.as_deref().is_some_and(|it| erases(it.activity));
+        let victims = if is_erasing || slot.collection.victim().is_none() {
+            0
+        } else {
+            blocks.parts[die as usize].running.victims()
+        };
+        self.event_time(&Collected { victims, ..blocks.parts[die as usize].left.work })
     }
 }

@@ -149,15 +149,6 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A page of a sub-request will not be served.
-    pub(super) fn forget_page(&mut self, sub: u32) {
-        self.subs[sub].remaining -= 1;
-        if self.subs[sub].remaining == 0 {
-            self.close_background(sub);
-            self.subs.release(sub);
-        }
-    }
-
     /// What runs at a die ends without an answer.
     fn silence_running(&mut self, die: u32) {
         let running: Vec<u32> = self.dies[die as usize].running_ops().collect();

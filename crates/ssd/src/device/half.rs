@@ -7,13 +7,12 @@
 //!
 //! They are commands like any others. On a shared bus whose commands take no time, what comes next in them is always clear,
 //! and what comes after them nearly always. So they do not pass the interpreter of steps (`run`) there, nor the search for
-//! something to do (`dispatch`) while nothing that waits at the die could go along. Both come to the same at the same moments; a
+//! something to do (`dispatch`) while nothing that waits at the die could go along (`wake`). Both come to the same at the same moments; a
 //! run that is checked or watched goes that way.
 
 use harmonia_flash::Urgency;
 use harmonia_types::{SimDuration, SimTime};
 
-use super::dispatch::Asked;
 use super::run::ask;
 use super::steps::Due;
 use super::{Device, DeviceFailure};
@@ -71,7 +70,7 @@ impl<P: Probe> Device<P> {
 
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
-    fn read_alone(&mut self, die: u32, unit: u32, victim: &Moving, page: u32, now: SimTime) {
+    pub(super) fn read_alone(&mut self, die: u32, unit: u32, victim: &Moving, page: u32, now: SimTime) {
         let plane = self.ftl.plane_of(unit, victim.block.0);
         self.count_pairing(die, Class::Read, (plane, page), None, now);
         let part = self.take_page(die, unit, victim, page);
@@ -91,7 +90,7 @@ impl<P: Probe> Device<P> {
 
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
-    fn program_alone(
+    pub(super) fn program_alone(
         &mut self,
         die: u32,
         unit: u32,
@@ -187,39 +186,10 @@ impl<P: Probe> Device<P> {
         Ok((part, (BlockId(moved.to.0), moved.to.1), own))
     }
 
-    /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them.
-    pub(super) fn run_alone(&mut self, limit: SimTime) -> Result<(), DeviceFailure> {
-        loop {
-            let (now, die) = (self.wakes.next_time(), self.wakes.first() as u32);
-            self.count_event(now);
-            let command = &self.dies[die as usize].command;
-            match command.next < command.len {
-                true if self.rules.moves_directly => self.transfer_alone(die, now),
-                true => _ = self.run_steps(die, now),
-                false => {
-                    self.end_move(die, now);
-                    self.dies[die as usize].rest();
-                    if !self.follow_up(die, now)? {
-                        return self.dispatch(die, now);
-                    }
-                }
-            }
-            // Whatever else is due, and whoever waits for an answer, is the general loop's.
-            let next = self.wakes.next_time();
-            let is_next = next <= limit && next <= self.bus_wakes.next_time() && next != SimTime::NEVER;
-            if !(is_next && self.rules.moves_directly)
-                || self.fast_waiting > 0
-                || !self.dies[self.wakes.first()].command.is_alone
-            {
-                return Ok(());
-            }
-        }
-    }
-
     /// The page of a die's command is to go over the bus now.
     #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
     #[inline(always)]
-    fn transfer_alone(&mut self, die: u32, now: SimTime) {
+    pub(super) fn transfer_alone(&mut self, die: u32, now: SimTime) {
         let command = &mut self.dies[die as usize].command;
         let next = usize::from(command.next);
         let turn = (command.steps[next], self.rules.timing.transfer, Urgency::Gc);
@@ -246,44 +216,5 @@ impl<P: Probe> Device<P> {
         if self.rules.suspends {
             self.look_when_array_works(die, now);
         }
-    }
-
-    /// A half or a move that went the short way has ended: starts what comes next, if that is of the same kind and nobody has to
-    /// be asked.
-    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
-    #[inline(always)]
-    fn follow_up(&mut self, die: u32, now: SimTime) -> Result<bool, DeviceFailure> {
-        let slot = &self.dies[die as usize];
-        debug_assert!(slot.held_since == SimTime::NEVER, "what works is not held back");
-        let asked = self.asked(slot);
-        if asked == Asked::Always {
-            return Ok(false);
-        }
-        let Some((unit, &victim)) = slot.collection.victim() else { return Ok(false) };
-        let unit = self.rules.shape.unit(die, unit);
-        // Blocks that an event opens at its start can bring a unit to its hard threshold before anything is programmed.
-        if self.schedule_needs.fresh_blocks && self.is_to_report_hard(die) {
-            return Ok(false);
-        }
-        if let Some(held) = victim.held {
-            let goes_on = self.ftl.lpn_at(unit, victim.block.0, held.page).is_some()
-                && (asked == Asked::Never || !self.may_match(die, unit, Due::Program(held)));
-            if goes_on {
-                self.program_alone(die, unit, (victim.block, held), now)?;
-            }
-            return Ok(goes_on);
-        }
-        // Only what was programmed can have taken a free block.
-        if self.is_to_report_hard(die) {
-            return Ok(false);
-        }
-        let Some(page) = self.ftl.next_live(unit, victim.block.0, victim.cursor) else { return Ok(false) };
-        let goes_on = asked == Asked::Never || !self.may_match(die, unit, Due::Read(page));
-        if goes_on && self.schedule_needs.moves_unasked {
-            self.start_move(die, page, now)?;
-        } else if goes_on {
-            self.read_alone(die, unit, &victim, page, now);
-        }
-        Ok(goes_on)
     }
 }

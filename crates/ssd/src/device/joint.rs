@@ -98,6 +98,38 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
+    /// Starts programming the first page that waits here, with what goes along.
+    pub(super) fn start_guest(
+        &mut self,
+        die: u32,
+        along: Option<&MultiPlane>,
+        now: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        let Some(guest) = self.dies[die as usize].guests.pop_front() else { return Ok(()) };
+        let (block, page) = self.ftl.next_gc_page(guest.to).unwrap_or((0, 0));
+        let place = (self.ftl.plane_of(guest.to, block), page);
+        self.count_pairing(die, Class::Write, place, along, now);
+        let (unit, victim, offset) = guest.from;
+        let slot = &mut self.dies[die as usize];
+        slot.moving = self.ftl.lpn_at(unit, victim.0, offset).map(|lpn| (guest.to, lpn));
+        slot.hosting = Some(guest);
+        slot.parts.clear();
+        slot.parts.push(Part::of_collection(true));
+        let failure = self.failure(now);
+        let own = self.ftl.move_to(guest.from, guest.to, &mut self.probe).map_err(failure)?;
+        if let Some(victim) = self.dies[guest.die as usize].collection.victim_mut() {
+            victim.moved += 1;
+        }
+        let own = self.rules.summary_time(own);
+        let summaries = match along {
+            Some(along) => self.take_along(die, along, (Class::Write, Some(page), None), now)?,
+            None => 0,
+        };
+        let summaries = summaries + self.skip_pages(die, place);
+        self.begin_parts(die, (Class::Write, (BlockId(block), page)), (own, summaries), now);
+        Ok(())
+    }
+
     /// Takes the host operations of a command out of the queue and into its parts. `moving` is the plane in which
     /// garbage collection reads a page. Returns the summary pages their writes cost.
     pub(super) fn take_along(

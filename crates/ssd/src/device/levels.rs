@@ -131,4 +131,12 @@ impl<P: Probe> Device<P> {
             assert_eq!(self.die_standing(die), seen, "die {die} changed in an event that was not its own");
         }
     }
+
+    /// Page operations that have arrived and are not done. Pages in a write cache count until they are on flash, but for those that wait there
+    /// for others to make up a program with them.
+    pub(super) fn waiting_or_running(&self) -> usize {
+        let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
+        let by_map = self.superblocks.as_ref().map_or(0, |blocks| blocks.landing());
+        self.ops.live() + landing + by_map + self.not_handed_over()
+    }
 }

@@ -10,11 +10,11 @@
 //!
 //! Writes and discards that the drive was given before are carried out: collection always keeps the blocks that it needs. Those
 //! that come later fail at once, and change nothing. The failure reaches the host without the latency of the link. A drive tells
-//! of it either as a [refusal](SubRefusal), so that an array can do without it, or as a completion, and counts the pages.
+//! of it either as a [refusal](super::SubRefusal), so that an array can do without it, or as a completion, and counts the pages.
 
-use harmonia_types::{Blame, Operation, SimTime};
+use harmonia_types::SimTime;
 
-use super::{Device, DeviceFailure, SubCompletion, SubRefusal, SubRequest};
+use super::Device;
 use crate::endurance::WearConfig;
 use crate::ftl::Worn;
 use crate::probe::Probe;
@@ -27,9 +27,9 @@ pub(super) struct Life {
     ended: Option<SimTime>,
     /// When the first block retired.
     first_retired: Option<SimTime>,
-    at_end: AtEnd,
+    pub at_end: AtEnd,
     /// Pages of writes and discards that have failed.
-    failed_pages: u64,
+    pub failed_pages: u64,
 }
 
 /// What becomes of a write or discard that comes to a drive which is worn out.
@@ -117,46 +117,5 @@ impl<P: Probe> Device<P> {
         self.takes_all = false;
         // Writes go the general way, which looks at this.
         self.is_plain = false;
-    }
-
-    /// A sub-request comes to a drive that does not take all of them: it has failed, or is read-only.
-    #[cold]
-    pub(super) fn submit_at_end(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
-        if self.failed.is_some() {
-            return Ok(());
-        }
-        let (first, pages) = self.pages_of(&sub);
-        let is_refused = matches!(sub.operation, Operation::Write | Operation::Trim) && pages > 0;
-        let fails = |life: &&mut Box<Life>| is_refused && life.at_end != AtEnd::Takes;
-        let Some(life) = self.life.as_mut().filter(fails) else { return self.take(now, sub) };
-        debug_assert!(first + u64::from(pages) <= u64::from(self.rules.shape.logical_pages));
-        life.failed_pages += u64::from(pages);
-        if life.at_end == AtEnd::Refuses {
-            self.refusals.push(SubRefusal {
-                token: sub.token,
-                first: 0,
-                pages,
-                at: now,
-                left: harmonia_types::SimDuration::ZERO,
-                blame: Blame::default(),
-            });
-        } else {
-            self.completions.push(SubCompletion {
-                token: sub.token,
-                finish: now,
-                blame: Blame::default(),
-                met_gc: false,
-                is_parity: sub.parity.is_parity(pages - 1),
-            });
-        }
-        Ok(())
-    }
-
-    /// The first page of a sub-request, and how many it touches.
-    fn pages_of(&self, sub: &SubRequest) -> (u64, u32) {
-        let (first, _) = self.rules.page_size.divide(sub.offset);
-        let (last, tail) = self.rules.page_size.divide(sub.offset + sub.length);
-        let end = last + u64::from(tail != 0);
-        (first, if sub.length == 0 { 0 } else { (end - first) as u32 })
     }
 }

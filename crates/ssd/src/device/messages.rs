@@ -2,6 +2,10 @@
 
 use harmonia_types::{Blame, Bytes, Operation, ParityPages, SimDuration, SimTime};
 
+use super::Device;
+use crate::ftl::OutOfBlocks;
+use crate::probe::Probe;
+
 /// Part of a host request for one device: a range of bytes of its logical space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SubRequest {
@@ -104,5 +108,11 @@ impl std::fmt::Display for DeviceFailure {
              last one was written; raise ssd.ftl.reserved_blocks or ssd.gc.hard_threshold",
             self.unit, self.at
         )
+    }
+}
+
+impl<P: Probe> Device<P> {
+    pub(super) fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {
+        move |error| DeviceFailure { unit: error.unit, at }
     }
 }

@@ -11,20 +11,28 @@
 //! happens: its `finish` may lie after the time advanced to (a read's slot on the link is granted when its die is
 //! done). Events at one moment run in the order they were set; submissions come after them.
 //!
+//! * `submit`: what the device is given to do, a sub-request at a time or many at their times;
+//! * `directive`: what a coordinator tells the device to do;
 //! * `advance`: the events of the device in the order of time;
+//! * `wake`: the event of a die, which ends what the die ran;
+//! * `accept`: sub-requests that reach the device, and their pages;
+//! * `enter`: operations that enter the queue of a die;
 //! * `queue`: operations waiting at the dies;
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `index`: the same by page, where there are lanes or a queue is long;
 //! * `dispatch`: what a die does next;
 //! * `plain`: the shortest way of a write that is alone on its die;
 //! * `settled`: a shorter one still, of such a write that nothing can come between;
+//! * `serve`: operations of the host that become commands;
 //! * `run`: commands, step by step;
 //! * `estimate`: how long what waits would take, and what is left of a collection;
 //! * `sharing`: collection that has a share of a die's work;
 //! * `suspend`: programs of the host that give way to reads;
 //! * `half`: page moves with which nothing goes along, in halves or whole;
 //! * `joint`: commands of several planes, halves with which something goes along, and suspending;
+//! * `thresholds`: free blocks, and at how many of them the device collects;
 //! * `trigger`: when a die should collect;
+//! * `victims`: which block an event takes next;
 //! * `collect`: an event of a die begins, takes its victims, and ends;
 //! * `steps`: an event that goes step by step;
 //! * `concurrency`: which dies collect, where a policy limits how many channels do;
@@ -34,19 +42,32 @@
 //! * `idle`: collecting that gives way to the host;
 //! * `refuse`: operations that fail fast instead of waiting for collection;
 //! * `retry`: pages that are read again;
-//! * `account`: blame and sub-request completion;
+//! * `subs`: sub-requests that are not done, and their answers;
+//! * `account`: where the time of an operation went;
 //! * `background`: work of the array that is not the host's, and the time dies spend on it;
 //! * `faults`: a device that becomes slow, and one that stops;
 //! * `life`: blocks that wear out, and a device that only serves reads;
 //! * `placement`: which die takes a write, where the allocation is dynamic;
-//! * `superblocks`: the same where dies share their blocks, and what each die has of a collection;
+//! * `superblocks`: the same where dies share their blocks;
+//! * `binding`: operations that wait for the link, and then for either of these to say where they go;
+//! * `parts`: what each die has of a collection, where dies share their blocks;
 //! * `cache`: the write cache in front of the dies, where there is one;
+//! * `pump`: what enters that cache, and what leaves it for a die;
 //! * `owner`: whose a page operation is;
 //! * `status`: the O-SSD interface and counters;
 //! * `quiet`: until when it has nothing to report;
 //! * `watch`: what the planes do, for a probe that asks;
 //! * `following`: what becomes of single pages, for a probe that asks;
 //! * `windows`: when it may begin to collect.
+//!
+//! Calls between these files go one way, to the right and down; a file may also call those further on. So an operation that enters a
+//! queue may begin at once, and nothing that begins puts another one into a queue.
+//!
+//! ```text
+//! submit, directive, faults ─► advance ─┬─► accept ─┬─► pump ─► binding ─► enter ─► plain ─► dispatch
+//!                                       └─► wake ───┘
+//! dispatch ─► trigger, collect, steps, serve, joint ─► run
+//! ```
 //!
 //! Without a write cache a write is durable, and answered, when its program ends.
 //!
@@ -55,13 +76,17 @@
 //!
 //! Not modelled: cache-mode commands, power limits, and mapping-table traffic.
 
+mod accept;
 mod account;
 mod advance;
 mod background;
+mod binding;
 mod cache;
 mod collect;
 mod concurrency;
+mod directive;
 mod dispatch;
+mod enter;
 mod estimate;
 mod faults;
 mod following;
@@ -76,26 +101,34 @@ mod life;
 mod messages;
 mod owner;
 mod pairing;
+mod parts;
 mod placement;
 mod plain;
+mod pump;
 mod queue;
 mod quiet;
 mod refuse;
 mod retry;
 mod rules;
 mod run;
+mod serve;
 mod settled;
 mod sharing;
 mod status;
 mod steps;
 mod streams;
+mod submit;
+mod subs;
 mod superblocks;
 mod suspend;
+mod thresholds;
 mod trigger;
 mod turns;
 mod units;
+mod victims;
 mod view;
 mod waiting;
+mod wake;
 mod watch;
 mod windows;
 
@@ -107,7 +140,7 @@ use harmonia_types::{Bytes, Divisor, SimDuration, SimTime};
 
 use crate::config::{Allocation, ControllerConfig, Destination, Priority, SsdConfig, Trigger};
 use crate::die::Die;
-use crate::ftl::{Ftl, OutOfBlocks};
+use crate::ftl::Ftl;
 use crate::gc::concurrency::{self as policies, Concurrency};
 use crate::gc::schedule::{self, Needs, Pairs, Schedule};
 use crate::gc::victim::{self, Victim};
@@ -115,7 +148,6 @@ use crate::interface::Notice;
 use crate::probe::{NoProbe, Probe};
 use crate::shape::Shape;
 use crate::slab::Slab;
-use account::SubState;
 use background::Background;
 use cache::Cache;
 use concurrency::{Governor, LAST_BLOCK};
@@ -130,8 +162,8 @@ use queue::PageOp;
 use rules::Rules;
 use settled::Settling;
 use sharing::Sharing;
+use subs::SubState;
 use superblocks::Superblocks;
-use view::QueueView;
 use waiting::Diaries;
 
 pub use messages::{DeviceFailure, SubCompletion, SubRefusal, SubRequest};
@@ -403,44 +435,6 @@ impl<P: Probe> Device<P> {
         Ok(device)
     }
 
-    /// Hands a sub-request to the device at `now`. One that has failed ignores it.
-    ///
-    /// # Errors
-    /// If the device has no free block where it needs one.
-    ///
-    /// # Panics
-    /// If the range lies beyond the logical space: the array's layout is wrong.
-    #[inline]
-    pub fn submit(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
-        debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
-        #[cfg(debug_assertions)]
-        assert!(self.ran_to <= now, "submitted at {now} to a device that is {} already", self.ran_to);
-        if !self.takes_all {
-            return self.submit_at_end(now, sub);
-        }
-        self.take(now, sub)
-    }
-
-    #[inline]
-    fn take(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
-        if let Some(place) = self.plain_place(&sub) {
-            // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.
-            self.ftl.prefetch(place.unit, place.lpn);
-            return self.submit_plain(now, &sub, place);
-        }
-        if self.rules.enters_at_once {
-            self.accept(now, sub, now)?;
-            self.answer_everywhere(now);
-            self.tell_queue(now);
-            Ok(())
-        } else {
-            let overhead = self.rules.controller.command_overhead;
-            let enters = self.controller.take(now + self.rules.link_latency, overhead);
-            self.ingress.push_back((enters, sub, now));
-            Ok(())
-        }
-    }
-
     /// Asks the caches for what any operation looks at: of a device that is one of many, and about to be handed one.
     #[inline]
     pub fn prefetch(&self) {
@@ -515,32 +509,6 @@ impl<P: Probe> Device<P> {
     /// The probe.
     pub fn probe(&self) -> &P {
         &self.probe
-    }
-
-    /// A die's queue as policies see it.
-    #[inline]
-    fn queues(&self, die: u32) -> QueueView<'_> {
-        let (slot, lanes, indexed) = (&self.dies[die as usize], self.lanes.as_deref(), self.index.as_deref());
-        let (ops, subs, rules) = (&self.ops, &self.subs, &self.rules);
-        QueueView { die: slot, index: die, ops, subs, rules, lanes, indexed, ftl: &self.ftl }
-    }
-
-    /// The device's numbers of the units of a die.
-    #[inline]
-    fn units_of(&self, die: u32) -> std::ops::Range<u32> {
-        self.rules.shape.units_of(die)
-    }
-
-    /// The fewest free blocks of any unit of a die.
-    #[inline]
-    fn least_free(&self, die: u32) -> u32 {
-        let free = self.ftl.least_free(self.units_of(die));
-        // A block that dies are still erasing helps nobody yet.
-        if self.rules.by_parts { free.saturating_sub(self.being_erased(die)) } else { free }
-    }
-
-    fn failure(&self, at: SimTime) -> impl Fn(OutOfBlocks) -> DeviceFailure + use<P> {
-        move |error| DeviceFailure { unit: error.unit, at }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Dynamic allocation: a write goes to the die with the shortest queue, or in the die that its number names to the plane with
+//! Dynamic allocation, as `binding` asks for it: a write goes to the die with the shortest queue, or in the die that its number names to the plane with
 //! the most free pages; chosen when its page leaves the link.
 //!
 //! The rule for dies, die by die in the order channel, way, die, plane, beginning behind the last one chosen: dies that neither
@@ -26,11 +26,10 @@
 use std::collections::BTreeMap;
 
 use harmonia_engine::EventQueue;
-use harmonia_types::{Lpn, Operation, SimTime};
+use harmonia_types::SimTime;
 
-use super::owner::{Owner, OwnerId};
-use super::queue::{OpKind, PageOp, class_of};
-use super::{Device, DeviceFailure, SubRequest};
+use super::Device;
+use super::queue::{OpKind, PageOp};
 use crate::gc::schedule::GivesWay;
 use crate::probe::Probe;
 use crate::shape::Shape;
@@ -42,9 +41,9 @@ pub(super) const UNBOUND: u32 = u32::MAX;
 #[derive(Debug, Clone)]
 pub(super) struct Placement {
     /// Operations whose data is not over the link, and those behind them on the same page; in order of readiness.
-    landing: EventQueue<PageOp>,
+    pub landing: EventQueue<PageOp>,
     /// Pages that operations wait for, begun ones not included.
-    waiting: BTreeMap<u32, Waiting>,
+    pub waiting: BTreeMap<u32, Waiting>,
     /// Live pages that each unit will have besides those it has: see [`Waiting::promised`].
     promised: Vec<u32>,
     /// Writes that wait at a die for each unit, begun ones not included.
@@ -59,16 +58,16 @@ pub(super) struct Placement {
 
 /// Operations that wait for a page.
 #[derive(Debug, Clone, Copy)]
-struct Waiting {
+pub(super) struct Waiting {
     /// In `landing`.
-    landing: u32,
+    pub landing: u32,
     /// When the last of those can start.
     lands: SimTime,
     /// At a die, all at the same unit.
-    bound: u32,
+    pub bound: u32,
     /// Of these, writes.
     writes: u32,
-    unit: u32,
+    pub unit: u32,
     /// The first of its writes will add a live page to the unit: the page lies elsewhere, or nowhere.
     promised: bool,
 }
@@ -96,7 +95,7 @@ impl Placement {
         self.landing.len()
     }
 
-    fn waiting(&mut self, lpn: u32) -> &mut Waiting {
+    pub fn waiting(&mut self, lpn: u32) -> &mut Waiting {
         self.waiting.entry(lpn).or_insert(Waiting {
             landing: 0,
             lands: SimTime::ZERO,
@@ -114,7 +113,7 @@ impl Placement {
 
     /// Puts an operation behind everything ready no later, and behind earlier ones on the same page: no sooner than
     /// they, and of what is ready at one moment the first to come goes first.
-    fn land_later(&mut self, mut op: PageOp) {
+    pub fn land_later(&mut self, mut op: PageOp) {
         let waiting = self.waiting(op.lpn);
         if waiting.landing > 0 {
             op.ready = op.ready.max(waiting.lands);
@@ -125,7 +124,7 @@ impl Placement {
     }
 
     /// An operation is bound to a unit of a die; its page lies in `home`.
-    fn bind(&mut self, die: u32, op: &PageOp, home: Option<u32>) {
+    pub fn bind(&mut self, die: u32, op: &PageOp, home: Option<u32>) {
         let waiting = self.waiting(op.lpn);
         debug_assert!(waiting.bound == 0 || waiting.unit == op.unit, "operations on a page wait at one unit");
         waiting.bound += 1;
@@ -195,29 +194,6 @@ impl Placement {
 }
 
 impl<P: Probe> Device<P> {
-    /// One page of a sub-request has arrived: it is bound at once, or when its data is over the link.
-    pub(super) fn place_later(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
-        self.interrupted |= !self.is_background(op.owner);
-        let Some(placement) = &mut self.placement else {
-            unreachable!("asked for with dynamic allocation only")
-        };
-        let follows = placement.waiting.get(&op.lpn).is_some_and(|waiting| waiting.landing > 0);
-        if follows || op.ready > now {
-            placement.land_later(PageOp { unit: UNBOUND, ..op });
-            return Ok(());
-        }
-        self.place(op, now)
-    }
-
-    /// The first operation that waits for the link is due.
-    pub(super) fn land(&mut self) -> Result<(), DeviceFailure> {
-        let Some(placement) = &mut self.placement else { return self.land_by_map() };
-        let Some((_, op)) = placement.landing.pop_due(SimTime::NEVER) else { return Ok(()) };
-        placement.waiting(op.lpn).landing -= 1;
-        self.events += 1;
-        self.place(op, op.ready)
-    }
-
     /// Whether a read must go to a die although its page is unmapped: something waits that may map it.
     pub(super) fn page_is_awaited(&self, lpn: u32) -> bool {
         self.placement.as_ref().is_some_and(|placement| placement.waiting.contains_key(&lpn))
@@ -247,57 +223,8 @@ impl<P: Probe> Device<P> {
         self.unit_bound_to(lpn, is_whole_write).map(|unit| shape.die_of(unit))
     }
 
-    /// Binds an operation to a unit and queues it at its die. One that asks to fail fast is refused if that die collects: a
-    /// write may have gone over the link for nothing, because its die is chosen after that.
-    fn place(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
-        let Some(placement) = &mut self.placement else { return Ok(()) };
-        let bound =
-            placement.waiting.get(&op.lpn).filter(|waiting| waiting.bound > 0).map(|waiting| waiting.unit);
-        let nothing_waits = placement.waiting.get(&op.lpn).is_some_and(|w| w.bound + w.landing == 0);
-        if nothing_waits {
-            placement.waiting.remove(&op.lpn);
-        }
-        let home = self.ftl.home(op.lpn);
-        let unit = match (bound, op.kind) {
-            (Some(unit), _) => unit,
-            (None, OpKind::Read | OpKind::Trim) if home.is_none() => {
-                // What it waited for was trimmed.
-                match op.kind {
-                    OpKind::Read => self.finish_unmapped_read(op.owner.sub(), op.page, 0, op.lpn, now),
-                    _ => {
-                        self.probe.trim(Lpn(op.lpn));
-                        match op.owner.get() {
-                            Owner::Host(sub) => self.finish_page_at(sub, op.page, now),
-                            Owner::Cache(slot) => self.is_unmapped(slot, now),
-                        }
-                    }
-                }
-                return Ok(());
-            }
-            (None, OpKind::Write) if op.unit != UNBOUND => op.unit,
-            (None, OpKind::Write) => self.choose_unit(op.lpn, home),
-            (None, _) => match home {
-                Some(home) => home,
-                None if op.unit != UNBOUND => op.unit,
-                None => self.choose_unit(op.lpn, None),
-            },
-        };
-        let die = self.rules.shape.die_of(unit);
-        let op = PageOp { unit, ..op };
-        if op.fast_fail
-            && let Some(left) = self.kept_waiting(die, op.kind.class(), now)
-        {
-            self.refuse_arriving(op.owner.sub(), op.page, left, now);
-            return Ok(());
-        }
-        if let Some(placement) = &mut self.placement {
-            placement.bind(die, &op, home);
-        }
-        self.enqueue(die, op, now)
-    }
-
     /// The unit a write should go to; `home` holds its page now.
-    fn choose_unit(&mut self, lpn: u32, home: Option<u32>) -> u32 {
+    pub(super) fn choose_unit(&mut self, lpn: u32, home: Option<u32>) -> u32 {
         if self.rules.shape.names_die { self.roomiest(lpn, home) } else { self.soonest(home) }
     }
 
@@ -410,49 +337,6 @@ impl<P: Probe> Device<P> {
         if let Some((placement, position)) = self.placement.as_mut().zip(position) {
             placement.next = (position + 1) % shape.units();
         }
-    }
-
-    /// The pages of a sub-request, where any die may take them.
-    pub(super) fn accept_anywhere(
-        &mut self,
-        sub: &SubRequest,
-        handle: u32,
-        (first, pages): (u32, u32),
-        is_partial: impl Fn(u32) -> bool,
-        now: SimTime,
-    ) -> Result<(), DeviceFailure> {
-        for page in 0..pages {
-            let lpn = first + page;
-            let is_whole_write = sub.operation == Operation::Write && !is_partial(page);
-            let bound = if sub.fast_fail { self.die_bound_to(lpn, is_whole_write) } else { None };
-            let left = bound.and_then(|die| self.kept_waiting(die, class_of(sub.operation), now));
-            let (kind, ready) = match sub.operation {
-                Operation::Write => {
-                    let kind = if is_partial(page) { OpKind::PartialWrite } else { OpKind::Write };
-                    (kind, if left.is_some() { now } else { self.link.receive(now, self.rules.link_page) })
-                }
-                Operation::Trim if is_partial(page) => {
-                    self.finish_page_at(handle, page, now);
-                    continue;
-                }
-                Operation::Trim => (OpKind::Trim, self.reaches_die(now)),
-                Operation::Read | Operation::Flush => {
-                    if self.ftl.home(lpn).is_none() && !self.page_is_awaited(lpn) {
-                        self.finish_unmapped_read(handle, page, 0, lpn, now);
-                        continue;
-                    }
-                    (OpKind::Read, self.reaches_die(now))
-                }
-            };
-            if let Some(left) = left {
-                self.refuse_arriving(handle, page, left, now);
-                continue;
-            }
-            let owner = OwnerId::host(handle);
-            let op = PageOp::new(owner, lpn, UNBOUND, page, (kind, sub.parity.cause_of(page)), ready);
-            self.place_later(PageOp { fast_fail: sub.fast_fail, ..op }, now)?;
-        }
-        Ok(())
     }
 
     /// Checks that units are promised the pages that waiting writes will add to them.

@@ -1,14 +1,12 @@
-//! Running commands: a host operation becomes one, and a command goes on step by step, over the bus where it needs that.
+//! Running commands: what they read and write of the map, and how they go on step by step, over the bus where they need that.
 
 use harmonia_flash::{Bus, CommandOrder, Grant, Turn, Urgency};
 use harmonia_types::{IoCause, Ppn, SimDuration, SimTime};
 
-use super::account::Share;
 use super::owner::Owner;
-use super::queue::{OpKind, PageOp};
+use super::queue::PageOp;
 use super::rules::Rules;
 use super::{Device, DeviceFailure};
-use crate::block::BlockId;
 use crate::die::Die;
 use crate::die::command::{Activity, Command, NO_OP, Step};
 use crate::ftl::To;
@@ -50,65 +48,6 @@ pub(super) fn ask(
 }
 
 impl<P: Probe> Device<P> {
-    /// Starts a host operation that has left the queue. `false` if it took no time and is done.
-    pub(super) fn start_op(&mut self, die: u32, handle: u32, now: SimTime) -> Result<bool, DeviceFailure> {
-        if self.superblocks.is_some() {
-            self.start_bound(die, handle, now);
-            return Ok(true);
-        }
-        let op = self.ops[handle];
-        let background = self.is_background(op.owner);
-        if !background {
-            self.last_activity = now;
-        }
-        self.counters.inside.preemptions += u64::from(self.dies[die as usize].collection.job().is_some());
-        let cycles = self.rules.timing.command.read;
-        let takes_time = match op.kind {
-            OpKind::Read if self.read_page(&op) => {
-                let read = Step::Array(self.read_time_of(die, &op, now));
-                let command = self.dies[die as usize].begin(Activity::Host(handle), now);
-                command.told(cycles).then(read).then(Step::Out(1));
-                command.background = background;
-                true
-            }
-            OpKind::Read => false,
-            OpKind::Write | OpKind::PartialWrite if self.rules.shape.packing.packs() => {
-                debug_assert!(op.kind == OpKind::Write, "the rest of a unit is read before");
-                self.start_program(die, handle, now)?;
-                return Ok(true);
-            }
-            OpKind::Write | OpKind::PartialWrite => {
-                let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
-                // As long as the page takes that is there before the new one.
-                let read = completes.then(|| Step::Array(self.read_time_of(die, &op, now)));
-                let summaries = self.write_page(die, &op, self.to(&op), now)?;
-                self.owe_for(die, self.rules.page_in + self.rules.mean_program());
-                let program = Step::Array(self.program_time_of(&op, now));
-                let command = self.dies[die as usize].begin(Activity::Host(handle), now);
-                if let Some(read) = read {
-                    command.told(cycles).then(read).then(Step::Out(1));
-                }
-                command.then(Step::In(1)).then(program);
-                (command.summaries, command.background) = (summaries, background);
-                true
-            }
-            OpKind::Trim => {
-                self.ftl.unit(op.unit).trim(op.lpn, &mut self.probe);
-                self.dies[die as usize].exhausted = false;
-                false
-            }
-        };
-        if takes_time {
-            self.start(die, now);
-        } else {
-            let command = &mut self.dies[die as usize].command;
-            command.restart(now);
-            let share = Share::alone(command);
-            self.finish_op(die, handle, share, now);
-        }
-        Ok(takes_time)
-    }
-
     #[expect(clippy::inline_always, reason = "a part of every operation of the host")]
     #[inline(always)]
     pub(super) fn origin(&self, op: &PageOp) -> Origin {
@@ -116,33 +55,6 @@ impl<P: Probe> Device<P> {
             Owner::Host(sub) => Origin { token: self.subs[sub].token, page: op.page },
             Owner::Cache(slot) => self.origin_in_cache(slot),
         }
-    }
-
-    /// How long the array reads the page in which an operation's data lies now.
-    #[expect(clippy::inline_always, reason = "a part of every operation of the host")]
-    #[inline(always)]
-    fn read_time_of(&mut self, die: u32, op: &PageOp, now: SimTime) -> SimDuration {
-        if self.rules.by_page {
-            self.read_time(die, self.place_of(op), now)
-        } else {
-            self.rules.only_read_time()
-        }
-    }
-
-    /// How long the array programs the page in which an operation's data lies now.
-    #[inline]
-    fn program_time_of(&self, op: &PageOp, now: SimTime) -> SimDuration {
-        if self.rules.by_page {
-            self.rules.program_time(self.place_of(op), now)
-        } else {
-            self.rules.only_program_time()
-        }
-    }
-
-    #[cold]
-    fn place_of(&self, op: &PageOp) -> (BlockId, u32) {
-        let (block, page) = self.ftl.lookup(op.unit, op.lpn).unwrap_or_default();
-        (BlockId(block), page)
     }
 
     /// Where the data of an operation's page lies now.
@@ -240,7 +152,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Runs steps of which the first can begin at `time`, from `now` on.
-    fn run_from(&mut self, die: u32, mut time: SimTime, now: SimTime) {
+    pub(super) fn run_from(&mut self, die: u32, mut time: SimTime, now: SimTime) {
         let slot = &mut self.dies[die as usize];
         let rules = &self.rules;
         while slot.command.next < slot.command.len {
@@ -288,35 +200,6 @@ impl<P: Probe> Device<P> {
             self.bus_wakes.set(channel, self.buses[channel].free_at());
         }
         self.wakes.clear(die as usize);
-    }
-
-    /// The transfer on a channel ends at `now`, and others wait for it.
-    pub(super) fn grant_bus(&mut self, now: SimTime) {
-        let Some((_, channel)) = self.bus_wakes.peek() else { return };
-        if channel == self.buses.len() {
-            return self.govern(now);
-        }
-        if channel > self.buses.len() {
-            if self.rules.suspends && channel == self.slot_of_looks() {
-                return self.look_at_reads(now);
-            }
-            // What is in line for the cache goes on when this event is over.
-            return self.bus_wakes.clear(channel);
-        }
-        let bus = &mut self.buses[channel];
-        let granted = bus.grant(now);
-        if bus.is_awaited() {
-            self.bus_wakes.set(channel, bus.free_at());
-        } else {
-            self.bus_wakes.clear(channel);
-        }
-        let Some((Turn { die, length, .. }, grant)) = granted else { return };
-        let slot = &mut self.dies[die as usize];
-        if slot.command.is_alone && self.rules.moves_directly {
-            return self.sent_alone(die, grant.end, now);
-        }
-        let time = slot.transferred(grant, length);
-        self.run_from(die, time, now);
     }
 
     /// Programs the summary pages of blocks that host operations filled. `false` if there are none.

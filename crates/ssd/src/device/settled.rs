@@ -17,12 +17,20 @@
 
 use harmonia_types::{Blame, SimDuration, SimTime};
 
-use super::plain::Place;
 use super::windows::State;
 use super::{Device, SubCompletion, SubRequest};
 use crate::die::collection::Collection;
 use crate::die::command::{Activity, NO_OP};
 use crate::probe::{Origin, Probe};
+
+/// Where a logical page lies.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    pub die: u32,
+    pub unit: u32,
+    /// In the unit.
+    pub lpn: u32,
+}
 
 /// What a device knows of writes that it has settled, if it may settle any.
 #[derive(Debug, Clone, Default)]

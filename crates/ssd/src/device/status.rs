@@ -62,19 +62,6 @@ impl<P: Probe> Device<P> {
         self.events
     }
 
-    /// Free blocks of a unit that status may speak of: those an unfinished event has erased come later.
-    pub(super) fn visible_free(&self, unit: u32) -> u32 {
-        self.ftl.units[unit as usize].visible_free()
-    }
-
-    /// Page operations that have arrived and are not done. Pages in a write cache count until they are on flash, but for those that wait there
-    /// for others to make up a program with them.
-    pub(super) fn waiting_or_running(&self) -> usize {
-        let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
-        let by_map = self.superblocks.as_ref().map_or(0, |blocks| blocks.landing());
-        self.ops.live() + landing + by_map + self.not_handed_over()
-    }
-
     /// The O-SSD status at `now`; of a device that has failed, its last.
     pub fn status(&self, now: SimTime) -> Status {
         if let Some(remains) = &self.failed {

@@ -3,8 +3,7 @@
 use harmonia_types::{SimDuration, SimTime};
 
 use super::{Device, DeviceFailure};
-use crate::block::BlockId;
-use crate::block::Erased;
+use crate::block::{BlockId, Erased};
 use crate::die::collection::{Collection, Held, Job, Moving, Place, Stepwise};
 use crate::die::command::{Activity, Step};
 use crate::gc::schedule::{Class, GcJob, GcPhase, Token};
@@ -100,6 +99,31 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
+    /// Gives a die's job the part that it has yet to do, or one of a victim that is chosen now. Ends the event if its goal is met, or if
+    /// other dies are still at work on the last victim.
+    fn choose_part(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let Collection::Stepwise(Stepwise { mut event, job, .. }) = self.dies[die as usize].collection else {
+            return Ok(());
+        };
+        let unit = self.rules.shape.units_of(die).start;
+        let is_met = job.victims > 0 && event.goal().is_met(job.victims, self.ftl.free_blocks(unit));
+        if !(self.has_part(die) || is_met || self.is_divided(die)) {
+            self.divide(die, &mut event, true, now)?;
+        }
+        if !self.has_part(die) {
+            self.end_event(die, now);
+            return Ok(());
+        }
+        if let Some(blocks) = &mut self.superblocks {
+            blocks.parts[die as usize].begin();
+        }
+        if let Collection::Stepwise(stepwise) = &mut self.dies[die as usize].collection {
+            // Its pages have left the victim already.
+            (stepwise.event, stepwise.job.victim) = (event, Some(Moving::new(BlockId(0))));
+        }
+        Ok(())
+    }
+
     /// Starts moving the page of a victim that is due, read and program in one command.
     pub(super) fn start_move(&mut self, die: u32, page: u32, now: SimTime) -> Result<(), DeviceFailure> {
         if self.rules.by_parts {
@@ -159,20 +183,6 @@ impl<P: Probe> Device<P> {
         let slot = &mut self.dies[die as usize];
         slot.job_plane_busy += now - slot.command_began;
         self.end_gc_command(die, now);
-    }
-
-    /// A command of garbage collection ends, or is suspended, at `until`.
-    #[expect(clippy::inline_always, reason = "a part of every step of a collection")]
-    #[inline(always)]
-    pub(super) fn end_gc_command(&mut self, die: u32, until: SimTime) {
-        let slot = &mut self.dies[die as usize];
-        let began = slot.command_began;
-        slot.job_busy += until - began;
-        if let Some((unit, _)) = slot.collection.victim() {
-            self.collected_until[self.rules.shape.unit(die, unit) as usize] = until;
-        }
-        self.has_collected_for(die, until - began);
-        self.log_collecting(die, began, until);
     }
 
     /// The erase of a victim has ended.

@@ -6,9 +6,9 @@
 use harmonia_types::IoCause;
 
 use super::Device;
-use super::account::SubState;
 use super::owner::Owner;
 use super::queue::PageOp;
+use super::subs::SubState;
 use crate::ftl::To;
 use crate::probe::Probe;
 

@@ -20,6 +20,8 @@
 //!                                                         └► part of die 1: ...
 //! ```
 //!
+//! `binding` binds operations, and `parts` divides collections.
+//!
 //! What an operation means for the map is settled when it is bound to a die, because only then the page of a frontier is known
 //! that comes next. The die has only the time of it. Operations on one page keep their order: they are bound in order, and find the
 //! die to which the one before went.
@@ -49,19 +51,13 @@
 use std::collections::BTreeMap;
 
 use harmonia_engine::EventQueue;
-use harmonia_types::{Operation, SimDuration, SimTime};
+use harmonia_types::{Operation, SimTime};
 
-use super::owner::{Owner, OwnerId};
-use super::queue::{OpKind, PageOp, class_of};
+use super::Device;
+use super::queue::PageOp;
 use super::steps::Due;
-use super::{Device, DeviceFailure, SubRequest};
-use crate::block::{BlockId, Erased};
-use crate::die::collection::{Collection, Held, Moving, Place, Stepwise};
-use crate::die::command::{Activity, Part as PartOfCommand, Step};
-use crate::die::event::{Event, UnitSet};
-use crate::follow::Why;
+use crate::die::collection::{Held, Place};
 use crate::ftl::{Collected, Ftl, To};
-use crate::gc::schedule::Class;
 use crate::probe::Probe;
 use crate::shape::Shape;
 use crate::stripes::Stripes;
@@ -71,40 +67,40 @@ use crate::stripes::Stripes;
 pub(super) struct Superblocks {
     /// Operations whose data is not over the link, and those behind them on the same page; in order of readiness. Behind a cache, reads that
     /// are bound and wait for the data of writes ahead of them on the link.
-    landing: EventQueue<PageOp>,
+    pub landing: EventQueue<PageOp>,
     /// By unit and page: how many of them there are, and when the last one lands.
-    lands: BTreeMap<(u32, u32), (u32, SimTime)>,
+    pub lands: BTreeMap<(u32, u32), (u32, SimTime)>,
     stripes: Stripes,
     /// Programs that were put together for the host so far: a number for the next one, which its pages have at the die.
-    programs: u32,
+    pub programs: u32,
     /// By die.
-    parts: Vec<Part>,
+    pub parts: Vec<Part>,
     /// Reused: live pages of a victim, and what they hold.
-    live: Vec<(u32, u32)>,
+    pub live: Vec<(u32, u32)>,
 }
 
 /// What a die has yet to do for collections, and what of the part under way.
 #[derive(Debug, Clone, Copy, Default)]
-struct Part {
-    due: Share,
+pub(super) struct Part {
+    pub due: Share,
     /// The part under way, and what is left of it where it goes step by step.
-    running: Share,
-    left: Share,
+    pub running: Share,
+    pub left: Share,
     /// Victims of the parts that it has done.
-    done: u64,
+    pub done: u64,
 }
 
 /// A die's share of victims.
 #[derive(Debug, Clone, Copy, Default)]
-struct Share {
+pub(super) struct Share {
     /// Its moves are pages that it programs.
-    work: Collected,
+    pub work: Collected,
     /// Live pages that it reads.
-    out: u32,
+    pub out: u32,
 }
 
 impl Share {
-    fn victims(&self) -> u32 {
+    pub fn victims(&self) -> u32 {
         self.work.victims
     }
 }
@@ -123,19 +119,19 @@ impl Part {
     }
 
     /// Victims of which it has yet to erase its blocks.
-    fn victims(&self) -> u32 {
+    pub fn victims(&self) -> u32 {
         self.due.victims() + self.running.victims()
     }
 
     /// Begins with what is due.
-    fn begin(&mut self) -> Collected {
+    pub fn begin(&mut self) -> Collected {
         self.running = std::mem::take(&mut self.due);
         self.left = self.running;
         self.running.work
     }
 
     /// A page of the flash is read: how many of its pages are live, about as many as those of others.
-    fn read(&mut self) -> u32 {
+    pub fn read(&mut self) -> u32 {
         let out = self.left.out.div_ceil(self.left.work.reads.max(1));
         self.left.out -= out;
         self.left.work.reads -= 1;
@@ -143,7 +139,7 @@ impl Part {
     }
 
     /// A program is written: how many pages it carries, about as many as others.
-    fn program(&mut self) -> u32 {
+    pub fn program(&mut self) -> u32 {
         let moves = self.left.work.moves.div_ceil(self.left.work.programs.max(1));
         self.left.work.moves -= moves;
         self.left.work.programs -= 1;
@@ -188,14 +184,14 @@ impl Superblocks {
     }
 
     /// Puts an operation behind everything ready no later, and behind earlier ones on the same page.
-    fn land_later(&mut self, mut op: PageOp) {
+    pub fn land_later(&mut self, mut op: PageOp) {
         let (count, last) = self.lands.entry((op.unit, op.lpn)).or_insert((0, SimTime::ZERO));
         op.ready = op.ready.max(*last);
         (*count, *last) = (*count + 1, op.ready);
         self.landing.push(op.ready, op);
     }
 
-    fn has_landed(&mut self, op: &PageOp) {
+    pub fn has_landed(&mut self, op: &PageOp) {
         if let Some(entry) = self.lands.get_mut(&(op.unit, op.lpn)) {
             entry.0 -= 1;
             if entry.0 == 0 {
@@ -206,55 +202,8 @@ impl Superblocks {
 }
 
 impl<P: Probe> Device<P> {
-    /// The pages of a sub-request, where dies share their blocks.
-    pub(super) fn accept_by_map(
-        &mut self,
-        sub: &SubRequest,
-        handle: u32,
-        (first, pages): (u32, u32),
-        is_partial: impl Fn(u32) -> bool,
-        now: SimTime,
-    ) -> Result<(), DeviceFailure> {
-        for (page, (_, unit, lpn)) in (0..).zip(self.rules.shape.walk(first, pages)) {
-            let fast = if sub.fast_fail { self.die_for(unit, lpn, sub.operation) } else { None };
-            let left = fast.and_then(|die| self.kept_waiting(die, class_of(sub.operation), now));
-            let (kind, ready) = match sub.operation {
-                Operation::Write => {
-                    let kind = if is_partial(page) { OpKind::PartialWrite } else { OpKind::Write };
-                    (kind, if left.is_some() { now } else { self.link.receive(now, self.rules.link_page) })
-                }
-                Operation::Trim if is_partial(page) => {
-                    self.finish_page_at(handle, page, now);
-                    continue;
-                }
-                Operation::Trim => (OpKind::Trim, self.reaches_die(now)),
-                Operation::Read | Operation::Flush => {
-                    if self.ftl.lookup(unit, lpn).is_none() && !self.is_on_link(unit, lpn) {
-                        self.finish_unmapped_read(handle, page, unit, lpn, now);
-                        continue;
-                    }
-                    (OpKind::Read, self.reaches_die(now))
-                }
-            };
-            if let Some(left) = left {
-                self.refuse_arriving(handle, page, left, now);
-                continue;
-            }
-            let owner = OwnerId::host(handle);
-            let op = PageOp::new(owner, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
-            self.interrupted |= !self.is_background(owner);
-            match &mut self.superblocks {
-                Some(blocks) if ready > now || blocks.lands.contains_key(&(unit, lpn)) => {
-                    blocks.land_later(op)
-                }
-                _ => self.bind(op, now)?,
-            }
-        }
-        Ok(())
-    }
-
     /// Whether an operation on a page waits for the link, or for one that does.
-    fn is_on_link(&self, unit: u32, lpn: u32) -> bool {
+    pub(super) fn is_on_link(&self, unit: u32, lpn: u32) -> bool {
         self.superblocks.as_ref().is_some_and(|blocks| blocks.lands.contains_key(&(unit, lpn)))
     }
 
@@ -264,14 +213,14 @@ impl<P: Probe> Device<P> {
     }
 
     /// The die that has a page of a block.
-    fn die_at(&self, unit: u32, (block, page): (u32, u32)) -> u32 {
+    pub(super) fn die_at(&self, unit: u32, (block, page): (u32, u32)) -> u32 {
         let superblock = unit * self.rules.shape.blocks_per_unit + block;
         let of_unit = self.superblocks.as_ref().map_or(0, |blocks| blocks.stripes.die(superblock, page));
         self.rules.shape.die_of(unit) + of_unit
     }
 
     /// The die to which an operation would go now, as far as that is known.
-    fn die_for(&self, unit: u32, lpn: u32, operation: Operation) -> Option<u32> {
+    pub(super) fn die_for(&self, unit: u32, lpn: u32, operation: Operation) -> Option<u32> {
         if operation != Operation::Write {
             return self.die_by_map(unit, lpn);
         }
@@ -280,7 +229,7 @@ impl<P: Probe> Device<P> {
 
     /// The die that is to have the next program of a frontier, or the rest of one that has begun. It is chosen here, so the program must be
     /// written now.
-    fn choose_die(&mut self, unit: u32, (block, page): (u32, u32)) -> u32 {
+    pub(super) fn choose_die(&mut self, unit: u32, (block, page): (u32, u32)) -> u32 {
         if !page.is_multiple_of(self.rules.shape.packing.slots_per_program()) {
             return self.die_at(unit, (block, page));
         }
@@ -295,36 +244,6 @@ impl<P: Probe> Device<P> {
             u64::from(slot.waiting) + (collects + u64::from(!slot.is_idle())) * program
         };
         first + stripes.choose((unit, unit * shape.blocks_per_unit + block), page, load)
-    }
-
-    /// The next program of a frontier of the host, or the rest of one, is put together at `now`. Returns its die and its number.
-    pub(super) fn next_program(
-        &mut self,
-        unit: u32,
-        frontier: u8,
-        now: SimTime,
-    ) -> Result<(u32, u32), DeviceFailure> {
-        self.make_room(unit, now)?;
-        let to = To { frontier, handle: 0 };
-        let die = self.choose_die(unit, self.ftl.next_page_to(unit, to).unwrap_or_default());
-        let Some(blocks) = &mut self.superblocks else { return Ok((die, 0)) };
-        blocks.programs = blocks.programs.wrapping_add(1);
-        Ok((die, blocks.programs))
-    }
-
-    /// A page from the cache is part of a program that a die is given: its place in the map is settled.
-    pub(super) fn put_into(
-        &mut self,
-        (die, program): (u32, u32),
-        op: PageOp,
-        frontier: u8,
-        now: SimTime,
-    ) -> Result<(), DeviceFailure> {
-        let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
-        let to = To { frontier, ..self.to(&op) };
-        self.write_page(die, &op, to, now)?;
-        let kind = if completes { OpKind::PartialWrite } else { OpKind::Write };
-        self.enqueue(die, PageOp { unit: die, page: program, kind, ..op }, now)
     }
 
     /// Whether a die that may have the next program of a frontier, or the one that has the rest of it to write, idles.
@@ -345,199 +264,11 @@ impl<P: Probe> Device<P> {
         self.rules.shape.dies_of(unit).filter(has_room).any(idles)
     }
 
-    /// The first operation that waits for the link is due.
-    pub(super) fn land_by_map(&mut self) -> Result<(), DeviceFailure> {
-        let Some(blocks) = &mut self.superblocks else { return Ok(()) };
-        let Some((_, op)) = blocks.landing.pop_due(SimTime::NEVER) else { return Ok(()) };
-        self.events += 1;
-        if self.cache.is_some() {
-            return self.enqueue(op.unit, op, op.ready);
-        }
-        blocks.has_landed(&op);
-        self.bind(op, op.ready)
-    }
-
-    /// Looks up or changes the map for an operation, and queues it at the die that this names.
-    pub(super) fn bind(&mut self, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
-        let PageOp { unit, lpn, .. } = op;
-        let (die, kind) = match op.kind {
-            OpKind::Read => {
-                let Some(die) = self.die_by_map(unit, lpn) else {
-                    self.finish_unmapped_read(op.owner.sub(), op.page, unit, lpn, now);
-                    return Ok(());
-                };
-                self.read_page(&op);
-                (die, OpKind::Read)
-            }
-            OpKind::Trim => {
-                self.ftl.unit(unit).trim(lpn, &mut self.probe);
-                self.is_worth_collecting(unit);
-                match op.owner.get() {
-                    Owner::Host(sub) => self.finish_page_at(sub, op.page, now),
-                    Owner::Cache(slot) => self.is_unmapped(slot, now),
-                }
-                return Ok(());
-            }
-            OpKind::Write | OpKind::PartialWrite => {
-                self.make_room(unit, now)?;
-                let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
-                let to = self.to(&op);
-                let die = self.choose_die(unit, self.ftl.next_page_to(unit, to).unwrap_or_default());
-                self.write_page(die, &op, to, now)?;
-                self.is_worth_collecting(unit);
-                self.look_at_unit(unit, now);
-                (die, if completes { OpKind::PartialWrite } else { OpKind::Write })
-            }
-        };
-        // What waits at a die is told apart by it: the map is done with.
-        let op = PageOp { unit: die, kind, ..op };
-        match &mut self.superblocks {
-            // Behind a cache its place is settled before that of later writes, and it goes on when the link lets it.
-            Some(blocks) if op.ready > now => {
-                blocks.landing.push(op.ready, op);
-                Ok(())
-            }
-            _ => self.enqueue(die, op, now),
-        }
-    }
-
     /// Something was written or trimmed, so a collection may find what none found before.
     pub(super) fn is_worth_collecting(&mut self, unit: u32) {
         for die in self.rules.shape.dies_of(unit) {
             self.dies[die as usize].exhausted = false;
         }
-    }
-
-    /// Begins a bound operation: only its time is left. As [`Device::start_op`].
-    #[cold]
-    pub(super) fn start_bound(&mut self, die: u32, handle: u32, now: SimTime) {
-        let op = self.ops[handle];
-        let background = self.is_background(op.owner);
-        if !background {
-            self.last_activity = now;
-        }
-        self.counters.inside.preemptions += u64::from(self.dies[die as usize].collection.job().is_some());
-        if op.kind.writes() && self.rules.shape.packing.packs() {
-            return self.start_bound_program(die, handle, now);
-        }
-        let cycles = self.rules.timing.command.read;
-        let read =
-            if op.kind == OpKind::Write { SimDuration::ZERO } else { self.time_of_read(die, &op, now) };
-        let program = self.rules.only_program_time();
-        if op.kind.writes() {
-            self.owe_for(die, self.rules.page_in + program);
-        }
-        let command = self.dies[die as usize].begin(Activity::Host(handle), now);
-        if op.kind != OpKind::Write {
-            command.told(cycles).then(Step::Array(read)).then(Step::Out(1));
-        }
-        if op.kind.writes() {
-            command.then(Step::In(1)).then(Step::Array(program));
-        }
-        command.background = background;
-        self.start(die, now);
-    }
-
-    /// How long the array reads the page of an operation, which may have moved since it was bound.
-    fn time_of_read(&mut self, die: u32, op: &PageOp, now: SimTime) -> SimDuration {
-        let unit = self.rules.shape.units_of(die).start;
-        let (block, page) = self.ftl.lookup(unit, op.lpn).unwrap_or_default();
-        self.read_time(die, (BlockId(block), page), now)
-    }
-
-    /// Begins the program of a page that has left the queue, with all others that were put into it.
-    fn start_bound_program(&mut self, die: u32, first: u32, now: SimTime) {
-        let program = self.ops[first].page;
-        self.dies[die as usize].parts.clear();
-        let mut next = Some(first);
-        let (mut rest, mut pages, mut background) = (SimDuration::ZERO, 0u8, true);
-        let mut left_out = 0u8;
-        while let Some(handle) = next {
-            if handle != first {
-                self.unlink(die, handle);
-            }
-            let op = self.ops[handle];
-            if op.kind == OpKind::PartialWrite {
-                rest += self.time_of_read(die, &op, now);
-                left_out += 1;
-            }
-            let is_background = self.is_background(op.owner);
-            if !is_background {
-                self.last_activity = now;
-            }
-            background &= is_background;
-            self.dies[die as usize].parts.push(PartOfCommand::of_host(handle, true));
-            pages += 1;
-            let same = |op: &PageOp| op.kind.writes() && op.owner.is_cache() && op.page == program;
-            let lane = self
-                .lanes
-                .as_ref()
-                .and_then(|lanes| lanes.iter(die, Class::Write, &self.ops).find(|(_, op)| same(op)));
-            next = lane.map(|(handle, _)| handle);
-        }
-        self.owe_for(die, self.rules.page_in * u64::from(pages) + self.rules.mean_program());
-        let program = self.rules.only_program_time();
-        let commands = &self.rules.timing.command;
-        let cycles = commands.program + commands.read * u64::from(left_out);
-        let background = self.background.is_some() && background;
-        let command = self.dies[die as usize].begin(Activity::Joint(Class::Write), now).told(cycles);
-        if left_out > 0 {
-            command.then(Step::Array(rest)).then(Step::Out(left_out));
-        }
-        command.then(Step::In(pages)).then(Step::Array(program));
-        command.background = background;
-        self.start(die, now);
-    }
-
-    /// Collects before a write would take what collection needs.
-    fn make_room(&mut self, unit: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        if self.ftl.free_blocks(unit) > self.rules.shape.hard {
-            return Ok(());
-        }
-        let die = self.rules.shape.die_of(unit);
-        let mut event = self.own_event(UnitSet::ALL);
-        self.divide(die, &mut event, self.rules.by_parts, now)
-    }
-
-    /// What a die has of the victims of its event: the part that it was given, or else of victims that it takes now, for all dies
-    /// of the unit.
-    pub(super) fn take_part(
-        &mut self,
-        die: u32,
-        event: &mut Event,
-        only_one: bool,
-        now: SimTime,
-    ) -> Result<Collected, DeviceFailure> {
-        if !self.has_part(die) {
-            self.divide(die, event, only_one, now)?;
-        }
-        let Some(blocks) = &mut self.superblocks else { return Ok(Collected::default()) };
-        Ok(blocks.parts[die as usize].begin())
-    }
-
-    /// Gives a die's job the part that it has yet to do, or one of a victim that is chosen now. Ends the event if its goal is met, or if
-    /// other dies are still at work on the last victim.
-    pub(super) fn choose_part(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        let Collection::Stepwise(Stepwise { mut event, job, .. }) = self.dies[die as usize].collection else {
-            return Ok(());
-        };
-        let unit = self.rules.shape.units_of(die).start;
-        let is_met = job.victims > 0 && event.goal().is_met(job.victims, self.ftl.free_blocks(unit));
-        if !(self.has_part(die) || is_met || self.is_divided(die)) {
-            self.divide(die, &mut event, true, now)?;
-        }
-        if !self.has_part(die) {
-            self.end_event(die, now);
-            return Ok(());
-        }
-        if let Some(blocks) = &mut self.superblocks {
-            blocks.parts[die as usize].begin();
-        }
-        if let Collection::Stepwise(stepwise) = &mut self.dies[die as usize].collection {
-            // Its pages have left the victim already.
-            (stepwise.event, stepwise.job.victim) = (event, Some(Moving::new(BlockId(0))));
-        }
-        Ok(())
     }
 
     /// Whether some die of the same unit has yet to do its part of a victim.
@@ -563,61 +294,6 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Starts a read or a program of a die's part.
-    pub(super) fn start_step_of_part(&mut self, die: u32, due: Due, now: SimTime) {
-        let mut read = self.rules.mean_read();
-        if matches!(due, Due::Read(_)) && !self.retries.is_empty() {
-            read = self.read_again(die, read, 1);
-        }
-        let Some(blocks) = &mut self.superblocks else { return };
-        let (part, commands) = (&mut blocks.parts[die as usize], &self.rules.timing.command);
-        let slot = &mut self.dies[die as usize];
-        slot.moving = None;
-        match due {
-            Due::Read(_) => {
-                let (out, read) = (part.read() as u8, Step::Array(read));
-                slot.begin(Activity::Move, now).told(commands.read).then(read).then(Step::Out(out));
-            }
-            _ => {
-                let (moves, program) = (part.program() as u8, Step::Array(self.rules.mean_program()));
-                slot.parts.clear();
-                slot.parts.push(PartOfCommand::of_collection(true));
-                let command = slot.begin(Activity::Joint(Class::Write), now);
-                if self.rules.shape.packing.packs() {
-                    command.told(commands.program);
-                }
-                command.then(Step::In(moves)).then(program);
-            }
-        }
-        self.start(die, now);
-    }
-
-    /// The last step of a die's part has ended.
-    pub(super) fn end_steps_of_part(&mut self, die: u32, now: SimTime) {
-        let Some(blocks) = &self.superblocks else { return };
-        let work = blocks.parts[die as usize].running.work;
-        let programmed = work.programs * self.rules.shape.packing.slots_per_program();
-        self.note_won(work.victims, programmed, self.event_time(&work));
-        self.end_part(die, now);
-        // Others may go on with the next victim when the last of them has erased this one.
-        self.is_worth_collecting(self.rules.shape.units_of(die).start);
-    }
-
-    /// How long a die works on the part under way, but for the command that runs, or is suspended.
-    pub(super) fn steps_left(&self, die: u32) -> SimDuration {
-        let Some(blocks) = &self.superblocks else { return SimDuration::ZERO };
-        let slot = &self.dies[die as usize];
-        let erases = |activity: Activity| activity == Activity::Erase;
-        let is_erasing =
-            erases(slot.activity) || slot.paused.as_deref().is_some_and(|it| erases(it.activity));
-        let victims = if is_erasing || slot.collection.victim().is_none() {
-            0
-        } else {
-            blocks.parts[die as usize].running.victims()
-        };
-        self.event_time(&Collected { victims, ..blocks.parts[die as usize].left.work })
-    }
-
     /// Pages that the unit of a die takes before all that it has free, beside its open blocks and those being erased, are the blocks of
     /// the hard threshold. What has moved out of a victim is as good as free.
     pub(super) fn room_without_parts(&self, die: u32) -> u64 {
@@ -631,124 +307,6 @@ impl<P: Probe> Device<P> {
     /// Whether a die has yet to do its part of a collection.
     pub(super) fn has_part(&self, die: u32) -> bool {
         self.superblocks.as_ref().is_some_and(|blocks| blocks.parts[die as usize].due.victims() > 0)
-    }
-
-    /// Takes the victims of an event of a unit, and divides the work among its dies.
-    fn divide(
-        &mut self,
-        die: u32,
-        event: &mut Event,
-        only_one: bool,
-        now: SimTime,
-    ) -> Result<(), DeviceFailure> {
-        let unit = self.rules.shape.units_of(die).start;
-        let free = self.ftl.free_blocks(unit);
-        let why = Why::Threshold { die, free, is_hard: free <= self.rules.shape.hard };
-        let failure = self.failure(now);
-        let mut taken = 0;
-        while let Some((_, block)) = self.next_victim(die, event, only_one, now) {
-            self.follow_victim(die, unit, block, now);
-            let mut live =
-                self.superblocks.as_mut().map(|blocks| std::mem::take(&mut blocks.live)).unwrap_or_default();
-            let pages = 0..self.rules.shape.data_pages;
-            live.clear();
-            live.extend(pages.filter_map(|page| Some((page, self.ftl.lpn_at(unit, block.0, page)?))));
-            let (collected, erased) =
-                self.ftl.unit(unit).collect_one(block, false, &mut self.probe).map_err(&failure)?;
-            self.count_padding(self.ftl.units[unit as usize].moves_for, collected.padded);
-            if erased == Erased::Retired {
-                self.note_retired(unit, now);
-            }
-            self.give_parts(unit, block.0, live, &collected);
-            taken += 1;
-            if only_one {
-                break;
-            }
-        }
-        if taken > 0 {
-            self.show_hidden(unit);
-            for other in self.rules.shape.dies_of(unit) {
-                if other != die || !self.dies[die as usize].collection.is_admitted() {
-                    self.demand(other..other + 1, self.own_event(UnitSet::ALL), why, now);
-                }
-            }
-            self.look_at_unit(unit, now);
-        }
-        Ok(())
-    }
-
-    /// Each die of a unit reads the live pages that lay in it, programs those that go there, and erases its blocks. Pages that are read
-    /// at once are read once, and those that are programmed at once go to the die that is chosen here.
-    fn give_parts(&mut self, unit: u32, block: u32, live: Vec<(u32, u32)>, collected: &Collected) {
-        let (packing, dies) = (self.rules.shape.packing, self.rules.shape.dies_of(unit));
-        let (mut left, mut last) = (collected.reads, None);
-        let (mut program, mut to_die) = (None, dies.start);
-        for die in dies.clone() {
-            self.part_due(die).work.victims += 1;
-        }
-        for &(page, lpn) in &live {
-            let from = self.die_at(unit, (block, page));
-            let is_first = last.replace(packing.page_of(page)) != Some(packing.page_of(page));
-            left -= u32::from(is_first);
-            let due = self.part_due(from);
-            (due.work.reads, due.out) = (due.work.reads + u32::from(is_first), due.out + 1);
-            let to = self.ftl.lookup(unit, lpn).unwrap_or_default();
-            let of = Some((to.0, to.1 / packing.slots_per_program()));
-            if program != of {
-                (program, to_die) = (of, self.choose_die(unit, to));
-                self.part_due(to_die).work.programs += 1;
-            }
-            self.part_due(to_die).work.moves += 1;
-        }
-        // What fills the last program comes from another block.
-        let filled = collected.moves - live.len() as u32;
-        let due = self.part_due(to_die);
-        (due.work.reads, due.out, due.work.moves) =
-            (due.work.reads + left, due.out + filled, due.work.moves + filled);
-        if let Some(blocks) = &mut self.superblocks {
-            blocks.live = live;
-        }
-    }
-
-    fn part_due(&mut self, die: u32) -> &mut Share {
-        let Some(blocks) = &mut self.superblocks else { unreachable!("asked for with superblocks only") };
-        &mut blocks.parts[die as usize].due
-    }
-
-    /// Blocks of a unit count for status when all its dies have erased their part of them.
-    fn show_hidden(&mut self, unit: u32) {
-        let Some(blocks) = &self.superblocks else { return };
-        let parts = &blocks.parts[self.rules.shape.dies_of(unit).start as usize..];
-        let parts = &parts[..self.rules.shape.dies_per_unit as usize];
-        let left = parts.iter().map(Part::victims).max();
-        self.ftl.units[unit as usize].hidden = left.unwrap_or_default();
-    }
-
-    /// A die has done its part. If it was given another one meanwhile, it goes on with that.
-    pub(super) fn end_part(&mut self, die: u32, now: SimTime) {
-        let Some(blocks) = &mut self.superblocks else { return };
-        let part = &mut blocks.parts[die as usize];
-        part.done += u64::from(std::mem::take(&mut part.running).victims());
-        part.left = Share::default();
-        let unit = self.rules.shape.units_of(die).start;
-        self.show_hidden(unit);
-        self.look_at_unit(unit, now);
-    }
-
-    /// A die whose event is over goes on with the part that it was given meanwhile.
-    pub(super) fn go_on_with_part(&mut self, die: u32, now: SimTime) {
-        if self.has_part(die) {
-            let free = self.least_free(die);
-            let why = Why::Threshold { die, free, is_hard: free <= self.rules.shape.hard };
-            self.demand(die..die + 1, self.own_event(UnitSet::ALL), why, now);
-        }
-    }
-
-    /// How long a die works on the part that it has yet to do.
-    pub(super) fn part_left(&self, die: u32) -> Option<SimDuration> {
-        let blocks = self.superblocks.as_ref()?;
-        let due = &blocks.parts[die as usize].due.work;
-        (due.victims > 0).then(|| self.event_time(due))
     }
 
     /// Checks that a superblock is erased as one, and that no work of a collection is forgotten.

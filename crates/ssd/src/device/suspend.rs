@@ -19,39 +19,21 @@
 //! A read of a page whose program is suspended waits for it. Not so where a program carries several mapping units: the write cache has
 //! what the host wrote, and the source of a copy is erased only when its copies are programmed. Such a read takes as long as any other.
 //!
-//! Nobody looks at a die all the time. It is looked at when an operation arrives, and at one moment to come (`looks`): when the least
+//! `dispatch` weighs what runs against what waits. Nobody looks at a die all the time. It is looked at when an operation arrives, and at one moment to come (`looks`): when the least
 //! time is over, or when a read that is on its way is ready.
 //!
 //! Source: MQSim (FAST 2018), which suspends programs for reads. Its threshold for what remains of a program is left out.
 
 use harmonia_types::{SimDuration, SimTime};
 
-use super::{Device, DeviceFailure};
+use super::Device;
 use crate::die::command::Activity;
-use crate::gc::schedule::{Class, Decision, GivesWay, HostToken, Running};
+use crate::gc::schedule::{Class, GivesWay, HostToken};
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
-    /// Suspends what a die runs if something that waits is to go first. Looks again later if it is too early.
-    pub(super) fn consider_suspending(&mut self, die: u32, now: SimTime) {
-        let Some((due, ends)) = self.suspends_from(die) else { return };
-        if due > now {
-            return self.look_for_read_at(die, due, ends);
-        }
-        if self.suspend_host_program(die, ends, now) {
-            return;
-        }
-        if let Some(cost) = self.cost_of_suspending_collection(die) {
-            let running = Running { ends, remaining: ends.saturating_since(now), suspendable: true };
-            if self.ask(die, Some(running), now) == Decision::Suspend {
-                return self.suspend(die, running.remaining, cost, now);
-            }
-        }
-        self.look_for_later_read(die, now);
-    }
-
     /// From when on what a die runs may be suspended, and when it ends. `None` if it may not, or that is not known yet.
-    fn suspends_from(&self, die: u32) -> Option<(SimTime, SimTime)> {
+    pub(super) fn suspends_from(&self, die: u32) -> Option<(SimTime, SimTime)> {
         let command = &self.dies[die as usize].command;
         let length = command.last_step()?;
         if self.rules.timing.most_suspends.is_some_and(|most| u32::from(command.suspends) >= most) {
@@ -64,7 +46,7 @@ impl<P: Probe> Device<P> {
 
     /// What suspending costs if a die runs a program or an erase of garbage collection that the part can suspend and the
     /// schedule might.
-    fn cost_of_suspending_collection(&self, die: u32) -> Option<SimDuration> {
+    pub(super) fn cost_of_suspending_collection(&self, die: u32) -> Option<SimDuration> {
         let (slot, timing) = (&self.dies[die as usize], &self.rules.timing);
         match slot.activity {
             _ if !self.schedule_needs.suspend => None,
@@ -86,7 +68,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Suspends the program of the host whose array works at a die until `ends`, if a read waits for it that may go first.
-    fn suspend_host_program(&mut self, die: u32, ends: SimTime, now: SimTime) -> bool {
+    pub(super) fn suspend_host_program(&mut self, die: u32, ends: SimTime, now: SimTime) -> bool {
         let Some(cost) = self.rules.timing.suspend_host_program else { return false };
         // One that ends now is over, and there is one place for what is suspended.
         if !self.runs_host_program(die) || ends == now || self.dies[die as usize].paused.is_some() {
@@ -103,21 +85,8 @@ impl<P: Probe> Device<P> {
         true
     }
 
-    /// A die whose program of the host is suspended serves the next read, or goes on with the program.
-    #[cold]
-    pub(super) fn serve_suspended(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        while let Some(HostToken(read)) = self.read_to_let_in(die, now) {
-            self.unlink(die, read);
-            if self.start_op(die, read, now)? {
-                return Ok(());
-            }
-        }
-        self.resume(die, now);
-        Ok(())
-    }
-
     /// The first read of the host that is ready, if reads go before what its die would do next.
-    fn read_to_let_in(&self, die: u32, now: SimTime) -> Option<HostToken> {
+    pub(super) fn read_to_let_in(&self, die: u32, now: SimTime) -> Option<HostToken> {
         let slot = &self.dies[die as usize];
         let gives_way = matches!(self.schedule_needs.gives_way, GivesWay::BetweenSteps | GivesWay::Always);
         let collects = slot.collection.has_turn() || !slot.guests.is_empty();
@@ -149,26 +118,14 @@ impl<P: Probe> Device<P> {
     }
 
     /// Looks at a die at `due` if a read waits, unless its command has ended by then.
-    fn look_for_read_at(&mut self, die: u32, due: SimTime, ends: SimTime) {
+    pub(super) fn look_for_read_at(&mut self, die: u32, due: SimTime, ends: SimTime) {
         if due < ends && self.queues(die).has_reads() {
             self.looks.set(die as usize, due);
             self.set_looks();
         }
     }
 
-    /// It is time to look at dies whose commands reads wait for.
-    #[cold]
-    pub(super) fn look_at_reads(&mut self, now: SimTime) {
-        while let Some((due, die)) = self.looks.peek()
-            && due <= now
-        {
-            self.looks.clear(die);
-            self.consider_suspending(die as u32, now);
-        }
-        self.set_looks();
-    }
-
-    fn set_looks(&mut self) {
+    pub(super) fn set_looks(&mut self) {
         let slot = self.slot_of_looks();
         match self.looks.next_time() {
             SimTime::NEVER => self.bus_wakes.clear(slot),

@@ -1,4 +1,4 @@
-//! When a die should collect: thresholds, directives, and the domain of an event.
+//! When a die should collect: thresholds, and the domain of an event.
 //!
 //! ```text
 //! a write opens a block ─► free blocks fall ─► tell_thresholds: notices
@@ -15,32 +15,10 @@ use crate::config::Domain;
 use crate::die::collection::Collection;
 use crate::die::event::{Event, UnitSet};
 use crate::follow::Why;
-use crate::ftl::Goal;
-use crate::interface::{Directive, Notice, Stop, Window};
+use crate::interface::Notice;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
-    /// A directive from the coordinator, delivered at `now`. A device that has failed ignores it.
-    pub fn direct(&mut self, now: SimTime, directive: Directive) {
-        if self.failed.is_some() {
-            return;
-        }
-        self.follow(now, directive);
-        self.answer_everywhere(now);
-    }
-
-    fn follow(&mut self, now: SimTime, directive: Directive) {
-        match directive {
-            Directive::Force(Stop::Internal) => {
-                self.demand(0..self.rules.shape.dies, self.own_event(UnitSet::ALL), Why::Ordered, now)
-            }
-            Directive::Force(Stop::AllReserve) => self.force_idle(now),
-            Directive::Hold => self.begin_period(Window::Deterministic, now),
-            Directive::Open => self.begin_period(Window::NonDeterministic, now),
-            Directive::Release => self.begin_period(Window::None, now),
-        }
-    }
-
     /// A write has opened a block on a die: tells of the thresholds that it brings a unit to.
     #[inline]
     pub(super) fn tell_thresholds(&mut self, die: u32, now: SimTime) {
@@ -154,12 +132,6 @@ impl<P: Probe> Device<P> {
         let shape = &self.rules.shape;
         let low = shape.units_of(die).filter(|&unit| self.ftl.free_blocks(unit) <= self.starts_at());
         UnitSet::of(low.map(|unit| shape.unit_in_die(unit)))
-    }
-
-    /// An event as the device's own thresholds have it.
-    pub(super) fn own_event(&self, units: UnitSet) -> Event {
-        let goal = Goal { stop: self.rules.shape.stop, min_victims: self.rules.min_victims };
-        Event::whole(goal, units)
     }
 
     /// Makes dies collect; those that do, or are about to, absorb the demand.

@@ -15,8 +15,8 @@
 use harmonia_types::SimTime;
 
 use super::Device;
-use super::collect::DieUnits;
 use super::concurrency::LAST_BLOCK;
+use super::victims::DieUnits;
 use crate::die::event::{Event, UnitSet};
 use crate::follow::Why;
 use crate::gc::victim::NoReads;

@@ -12,7 +12,7 @@
 //! filled later: what it lacks when it begins is padding, which counts as programmed and not as written. Where the cache drains in part, a
 //! program of the host writes as few planes as carry its pages, and the next program of this frontier writes the rest of the same place.
 //!
-//! * A program of the host takes along the writes that are ready for the same allocation unit, in their order, until it is full.
+//! * A program of the host (`serve`) takes along the writes that are ready for the same allocation unit, in their order, until it is full.
 //!   Operations on one page keep their order. Where some of them write part of a unit, the rest of each is read first, as a command by
 //!   itself, and then all go together. Behind a [write cache](super::cache) a whole program's worth is ready at one moment.
 //! * Collection reads each page of a victim once, takes its live units out and keeps them in the controller until they fill a
@@ -25,13 +25,11 @@
 
 use harmonia_types::{IoCause, SimDuration, SimTime};
 
-use super::queue::{OpKind, PageOp};
 use super::steps::Due;
 use super::{Device, DeviceFailure};
 use crate::block::BlockId;
 use crate::die::collection::{Ahead, Held, Moving, Place};
 use crate::die::command::{Activity, Part, Step};
-use crate::ftl::To;
 use crate::gc::schedule::Class;
 use crate::probe::Probe;
 
@@ -39,92 +37,6 @@ impl<P: Probe> Device<P> {
     /// Programs of `cause` go without so many pages.
     pub(super) fn count_padding(&mut self, cause: IoCause, pages: u32) {
         self.counters.padding[cause as usize] += u64::from(pages) * self.rules.page_size.by();
-    }
-
-    /// A write is next: of the units that its program would carry, the first of which the host writes a part has its rest read,
-    /// while all of them go on waiting. `false` if there is nothing to read.
-    pub(super) fn reads_rest_first(&mut self, die: u32, first: u32, now: SimTime) -> bool {
-        if !self.ops[first].kind.writes() {
-            return false;
-        }
-        while let Some(handle) = self.first_partial(first, now) {
-            if self.reads_rest(die, handle, now) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// The first write of part of a unit among those that a program would carry.
-    fn first_partial(&self, first: u32, now: SimTime) -> Option<u32> {
-        let is_partial = |&handle: &u32| self.ops[handle].kind == OpKind::PartialWrite;
-        let (unit, to) = (self.ops[first].unit, self.to(&self.ops[first]));
-        let room = self.ftl.room_for_host(unit, to.frontier) as usize;
-        let others = self.writes_ready(unit, to, now).filter(|&handle| handle != first);
-        std::iter::once(first).chain(others).take(room).find(is_partial)
-    }
-
-    /// The rest of a unit of which the host writes a part is read, while the write goes on waiting: from now on it is one of a
-    /// whole unit. `false` if there is nothing to read.
-    fn reads_rest(&mut self, die: u32, handle: u32, now: SimTime) -> bool {
-        let op = self.ops[handle];
-        let Some((block, page)) = self.ftl.lookup(op.unit, op.lpn) else {
-            self.ops[handle].kind = OpKind::Write;
-            return false;
-        };
-        if !self.is_background(op.owner) {
-            self.last_activity = now;
-        }
-        self.dies[die as usize].parts.clear();
-        self.read_rest(die, handle);
-        self.begin_parts(die, (Class::Read, (BlockId(block), page)), (SimDuration::ZERO, 0), now);
-        true
-    }
-
-    /// Starts a program of the host with a write that has left the queue, and those that fill it.
-    pub(super) fn start_program(&mut self, die: u32, first: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        let (unit, cause) = (self.ops[first].unit, self.ops[first].cause);
-        let to = self.to(&self.ops[first]);
-        let (block, page) = self.ftl.next_page_to(unit, to).unwrap_or_default();
-        let room = self.ftl.room_for_host(unit, to.frontier) as usize;
-        self.dies[die as usize].parts.clear();
-        let mut next = Some(first);
-        while let Some(handle) = next {
-            if handle != first {
-                self.unlink(die, handle);
-            }
-            let op = self.ops[handle];
-            if !self.is_background(op.owner) {
-                self.last_activity = now;
-            }
-            self.dies[die as usize].parts.push(Part::of_host(handle, true));
-            let to = To { frontier: to.frontier, ..self.to(&op) };
-            self.write_page(die, &op, to, now)?;
-            let is_full = self.dies[die as usize].parts.len() == room;
-            next = if is_full { None } else { self.next_write(unit, to, now) };
-        }
-        let padded = self.ftl.pad_part(unit, to.frontier.into(), cause);
-        self.count_padding(cause, padded);
-        let pages = self.dies[die as usize].parts.len() as u64;
-        self.owe_for(die, self.rules.page_in * pages + self.rules.mean_program());
-        self.begin_parts(die, (Class::Write, (BlockId(block), page)), (SimDuration::ZERO, 0), now);
-        Ok(())
-    }
-
-    /// The first write of a whole page that waits for a frontier of an allocation unit, is ready, and stands behind none on its page.
-    fn next_write(&self, unit: u32, to: To, now: SimTime) -> Option<u32> {
-        self.writes_ready(unit, to, now).find(|&handle| self.ops[handle].kind == OpKind::Write)
-    }
-
-    /// Writes that wait for a frontier of an allocation unit, are ready, and stand behind none on their page.
-    fn writes_ready(&self, unit: u32, to: To, now: SimTime) -> impl Iterator<Item = u32> {
-        let waiting = self.lanes.iter().flat_map(move |lanes| lanes.iter(unit, Class::Write, &self.ops));
-        let ready = waiting.take_while(move |(_, op)| op.ready <= now);
-        let places = self.ftl.places();
-        let goes_along = move |op: &PageOp| !places || self.to(op).frontier == to.frontier;
-        ready
-            .filter(move |(_, op)| op.kind.writes() && !op.follows && goes_along(op))
-            .map(|(handle, _)| handle)
     }
 
     /// What a job does next with a victim.

@@ -2,17 +2,19 @@
 
 use harmonia_types::SimTime;
 
-use super::account::SubState;
+use super::Device;
 use super::index::Index;
 use super::lanes::{self, Lanes};
 use super::owner::Owner;
 use super::queue::{OpKind, PageOp};
 use super::rules::Rules;
+use super::subs::SubState;
 use crate::die::Die;
 use crate::die::command::{NO_OP, Paused};
 use crate::ftl::Ftl;
 use crate::gc::schedule::{Class, DieQueues, GcJob, HostToken, Queued, Work};
 use crate::gc::victim::QueuedReads;
+use crate::probe::Probe;
 use crate::slab::Slab;
 
 /// A die's queue and frontiers as schedules and victims see them.
@@ -253,5 +255,15 @@ impl QueueView<'_> {
             let (_, (head, rest)) = heads.min_by_key(|(turn, _)| *turn)?;
             std::mem::replace(head, rest.next()).map(|(handle, _)| handle)
         })
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// A die's queue as policies see it.
+    #[inline]
+    pub(super) fn queues(&self, die: u32) -> QueueView<'_> {
+        let (slot, lanes, indexed) = (&self.dies[die as usize], self.lanes.as_deref(), self.index.as_deref());
+        let (ops, subs, rules) = (&self.ops, &self.subs, &self.rules);
+        QueueView { die: slot, index: die, ops, subs, rules, lanes, indexed, ftl: &self.ftl }
     }
 }

@@ -21,9 +21,6 @@ use crate::die::event::Event;
 use crate::interface::{Notice, Window};
 use crate::probe::Probe;
 
-/// A deterministic window warns when one of so many equal parts is left of the writes that it began with.
-const PARTS: u64 = 8;
-
 /// The window a device is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
@@ -46,39 +43,7 @@ impl State {
 }
 
 impl<P: Probe> Device<P> {
-    /// Another window begins, or none.
-    pub(super) fn begin_period(&mut self, window: Window, now: SimTime) {
-        self.window = match window {
-            Window::None => State::None,
-            Window::NonDeterministic => State::NonDeterministic,
-            Window::Deterministic => {
-                // A look comes once a block, so it warns a block early rather than late.
-                let block = u64::from(self.rules.shape.data_pages);
-                let warns_at = self.writes_of_fullest() / PARTS + block;
-                State::Deterministic { warns_at: Some(warns_at) }
-            }
-        };
-        self.warn_of_end(now);
-        self.call_off(now);
-        if self.looks_when_idle() && !self.would_find_nothing() {
-            // Dies that went idle before were not looked at.
-            self.look_at_idle_dies(now);
-        }
-        self.govern(now);
-    }
-
-    /// Whether no die would find anything to do: nothing is under way or waits, and none is low. Whoever checks a run has every
-    /// die looked at.
-    fn would_find_nothing(&self) -> bool {
-        let is_low = |die| self.least_free(die) <= self.rules.shape.soft;
-        !self.probe.audits()
-            && !self.caches_pages()
-            && self.next_wakeup() == SimTime::NEVER
-            && self.is_quiet()
-            && !(0..self.rules.shape.dies).any(is_low)
-    }
-
-    fn look_at_idle_dies(&mut self, now: SimTime) {
+    pub(super) fn look_at_idle_dies(&mut self, now: SimTime) {
         for die in 0..self.rules.shape.dies {
             let slot = &self.dies[die as usize];
             if slot.is_idle() && now < self.wakes.time_of(die as usize) {
@@ -102,16 +67,6 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Free blocks at or below which an event starts.
-    #[inline]
-    pub(super) fn starts_at(&self) -> u32 {
-        match self.window {
-            State::None => self.rules.start,
-            State::Deterministic { .. } => self.rules.shape.hard,
-            State::NonDeterministic => self.rules.shape.soft,
-        }
-    }
-
     /// Whether a die that goes idle looks at its thresholds.
     #[inline]
     pub(super) fn looks_when_idle(&self) -> bool {
@@ -131,19 +86,6 @@ impl<P: Probe> Device<P> {
     /// Whether a concurrency policy may collect of itself.
     pub(super) fn lets_policy_begin(&self) -> bool {
         !matches!(self.window, State::Deterministic { .. })
-    }
-
-    /// Events that have not begun, and could not start now, are off.
-    fn call_off(&mut self, now: SimTime) {
-        for die in 0..self.rules.shape.dies {
-            let wanted = self.dies[die as usize].collection.wanted();
-            if wanted.is_some_and(|event| self.is_off(die, event)) {
-                self.dies[die as usize].collection.call_off();
-                if self.dies[die as usize].is_idle() {
-                    self.wakes.set(die as usize, now);
-                }
-            }
-        }
     }
 
     /// Whether the window forbids an event that has not begun: nobody forced it, and its die is above where one starts.

@@ -1,0 +1,192 @@
+//! What a device is given to do: a sub-request at a time, or many of them at their times.
+
+use harmonia_types::{Blame, Operation, SimTime};
+
+use super::life::{AtEnd, Life};
+use super::owner::OwnerId;
+use super::queue::{OpKind, PageOp};
+use super::settled::Place;
+use super::{Device, DeviceFailure, SubCompletion, SubRefusal, SubRequest};
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// Hands a sub-request to the device at `now`. One that has failed ignores it.
+    ///
+    /// # Errors
+    /// If the device has no free block where it needs one.
+    ///
+    /// # Panics
+    /// If the range lies beyond the logical space: the array's layout is wrong.
+    #[inline]
+    pub fn submit(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
+        debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
+        #[cfg(debug_assertions)]
+        assert!(self.ran_to <= now, "submitted at {now} to a device that is {} already", self.ran_to);
+        if !self.takes_all {
+            return self.submit_at_end(now, sub);
+        }
+        self.take(now, sub)
+    }
+
+    #[inline]
+    fn take(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
+        if let Some(place) = self.plain_place(&sub) {
+            // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.
+            self.ftl.prefetch(place.unit, place.lpn);
+            return self.submit_plain(now, &sub, place);
+        }
+        if self.rules.enters_at_once {
+            self.accept(now, sub, now)?;
+            self.answer_everywhere(now);
+            self.tell_queue(now);
+            Ok(())
+        } else {
+            let overhead = self.rules.controller.command_overhead;
+            let enters = self.controller.take(now + self.rules.link_latency, overhead);
+            self.ingress.push_back((enters, sub, now));
+            Ok(())
+        }
+    }
+
+    /// A sub-request comes to a drive that does not take all of them: it has failed, or is read-only.
+    #[cold]
+    fn submit_at_end(&mut self, now: SimTime, sub: SubRequest) -> Result<(), DeviceFailure> {
+        if self.failed.is_some() {
+            return Ok(());
+        }
+        let (first, pages) = self.pages_of(&sub);
+        let is_refused = matches!(sub.operation, Operation::Write | Operation::Trim) && pages > 0;
+        let fails = |life: &&mut Box<Life>| is_refused && life.at_end != AtEnd::Takes;
+        let Some(life) = self.life.as_mut().filter(fails) else { return self.take(now, sub) };
+        debug_assert!(first + u64::from(pages) <= u64::from(self.rules.shape.logical_pages));
+        life.failed_pages += u64::from(pages);
+        if life.at_end == AtEnd::Refuses {
+            self.refusals.push(SubRefusal {
+                token: sub.token,
+                first: 0,
+                pages,
+                at: now,
+                left: harmonia_types::SimDuration::ZERO,
+                blame: Blame::default(),
+            });
+        } else {
+            self.completions.push(SubCompletion {
+                token: sub.token,
+                finish: now,
+                blame: Blame::default(),
+                met_gc: false,
+                is_parity: sub.parity.is_parity(pages - 1),
+            });
+        }
+        Ok(())
+    }
+
+    /// The first page of a sub-request, and how many it touches.
+    fn pages_of(&self, sub: &SubRequest) -> (u64, u32) {
+        let (first, _) = self.rules.page_size.divide(sub.offset);
+        let (last, tail) = self.rules.page_size.divide(sub.offset + sub.length);
+        let end = last + u64::from(tail != 0);
+        (first, if sub.length == 0 { 0 } else { (end - first) as u32 })
+    }
+
+    /// [`Device::submit`] of the write of one whole page that [goes the shortest way](Device::plain_place).
+    #[inline]
+    fn submit_plain(
+        &mut self,
+        now: SimTime,
+        sub: &SubRequest,
+        Place { die, unit, lpn }: Place,
+    ) -> Result<(), DeviceFailure> {
+        debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
+        let handle = self.open_sub(sub, now, 1);
+        self.last_activity = now;
+        let ready = self.link.receive(now, self.rules.link_page);
+        let owner = OwnerId::host(handle);
+        let op = PageOp::new(owner, lpn, unit, 0, (OpKind::Write, sub.parity.cause_of(0)), ready);
+        self.enqueue(die, op, now)?;
+        self.answer_everywhere(now);
+        self.tell_queue(now);
+        Ok(())
+    }
+
+    /// Where a sub-request lies that writes one whole page and goes the shortest way.
+    #[inline]
+    fn plain_place(&self, sub: &SubRequest) -> Option<Place> {
+        if self.goes_plain() { self.whole_page(sub) } else { None }
+    }
+
+    /// Whether writes of one whole page go the shortest way now.
+    #[inline]
+    fn goes_plain(&self) -> bool {
+        self.is_plain && self.rules.enters_at_once && self.background.is_none() && self.failed.is_none()
+    }
+
+    /// Where a sub-request lies that writes one whole page in the usual way; `None` for all others, and where allocation is
+    /// dynamic.
+    #[inline]
+    fn whole_page(&self, sub: &SubRequest) -> Option<Place> {
+        let shape = &self.rules.shape;
+        let (page, within) = self.rules.page_size.divide(sub.offset);
+        let is_whole = within == 0 && sub.length == u64::from(shape.page_size);
+        let is_usual = sub.operation == Operation::Write && !sub.fast_fail && !sub.background;
+        let is_here = page < u64::from(shape.logical_pages) && !shape.is_dynamic();
+        (is_whole && is_usual && is_here).then(|| {
+            let (die, unit, lpn) = shape.locate(page as u32);
+            Place { die, unit, lpn }
+        })
+    }
+
+    /// Takes sub-requests at their times, in order, and lets time pass up to `until`: no earlier than the last of them. What
+    /// happens at `until` by itself because of a sub-request of that moment is left for later, as after [`Device::submit`].
+    ///
+    /// Every write of one page is looked up some time before its turn, so that what it will need is on its way to the caches:
+    /// first its map entry, then the block that this names.
+    ///
+    /// # Errors
+    /// As [`Device::submit`] and [`Device::advance_until`].
+    pub fn run_through(
+        &mut self,
+        arriving: &[(SimTime, SubRequest)],
+        until: SimTime,
+    ) -> Result<(), DeviceFailure> {
+        const AHEAD: usize = 16;
+        const BLOCK: usize = 6;
+        let Some(&(last, _)) = arriving.last() else { return self.advance_until(until, false) };
+        let mut places = [None; AHEAD];
+        for turn in 0..arriving.len() + AHEAD {
+            let place = arriving.get(turn).and_then(|(_, sub)| self.whole_page(sub));
+            let due = std::mem::replace(&mut places[turn % AHEAD], place);
+            if let Some(Place { unit, lpn, .. }) = place {
+                self.ftl.prefetch(unit, lpn);
+            }
+            if let Some(Place { unit, lpn, .. }) = places[(turn + BLOCK) % AHEAD] {
+                self.ftl.prefetch_block_of(unit, lpn);
+            }
+            let Some((at, sub)) = turn.checked_sub(AHEAD).map(|turn| &arriving[turn]) else { continue };
+            self.advance_until(*at, false)?;
+            let Some(place) = due.filter(|_| self.goes_plain()) else {
+                self.await_all_settled(*at);
+                self.submit(*at, *sub)?;
+                continue;
+            };
+            let only_plain_before = |begin: SimTime| {
+                for later in turn + 1 - AHEAD..=turn {
+                    match arriving.get(later) {
+                        Some(&(at, _)) if at < begin && places[later % AHEAD].is_some() => {}
+                        next => return next.map_or(begin < until, |next| next.0 >= begin),
+                    }
+                }
+                false
+            };
+            if !(self.settling.is_possible() && self.settle_write(*at, sub, place, only_plain_before)) {
+                self.await_settled(place.die, *at);
+                self.submit_plain(*at, sub, place)?;
+            }
+        }
+        if last != until {
+            self.advance_until(until, false)?;
+        }
+        self.await_all_settled(until);
+        Ok(())
+    }
+}
