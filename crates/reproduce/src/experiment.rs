@@ -15,8 +15,9 @@
 //! sets = ["workload.read_fraction=0.8008"]
 //! ```
 //!
-//! A variant is named by its points: `hpc-r/local`. Experiments are carried inside the program. Leaves out: variants
-//! that are no product of axes, and anything that depends on a result.
+//! A variant is named by its points: `hpc-r/local`. Experiments are carried inside the program. With `replacements = 10` a variant
+//! is so many runs, one for the time until each replacement of a member (module `replacing`). Leaves out: variants
+//! that are no product of axes, and all else that depends on a result.
 
 use harmonia_scenario::{BadInput, Scenario};
 use serde::Deserialize;
@@ -95,6 +96,8 @@ pub struct Experiment {
     /// Name and text of the scenario file that all variants start from.
     base: (String, String),
     sets: Vec<String>,
+    /// Replacements of members that every variant goes through; 0 for a single run.
+    pub(crate) replacements: usize,
     /// What is varied; the last axis varies fastest.
     pub axes: Vec<Axis>,
 }
@@ -130,10 +133,12 @@ struct Written {
     #[serde(default)]
     sets: Vec<String>,
     #[serde(default)]
+    replacements: usize,
+    #[serde(default)]
     axis: Vec<Axis>,
 }
 
-/// One simulation to do: a variant of an experiment with a seed.
+/// One thing to simulate: a variant of an experiment with a seed.
 #[derive(Debug, Clone)]
 pub struct Job {
     /// Of which experiment.
@@ -142,8 +147,10 @@ pub struct Job {
     pub variant: String,
     /// Root seed; the aged array is this seed's too.
     pub seed: u64,
-    /// What is simulated.
+    /// What is simulated, or the first of what is.
     pub scenario: Scenario,
+    /// Replacements of members that are gone through, with a run until each; 0 for a single run.
+    pub replacements: usize,
 }
 
 impl Experiment {
@@ -163,7 +170,10 @@ impl Experiment {
         let written: Written = match toml::from_str(text) {
             Ok(written) => written,
             Err(error) => {
-                return fault(error.message().to_owned(), "question, base, sets, and [[axis]] tables");
+                return fault(
+                    error.message().to_owned(),
+                    "question, base, sets, replacements, and [[axis]] tables",
+                );
             }
         };
         if let Some(axis) = written.axis.iter().find(|axis| axis.points.is_empty()) {
@@ -177,6 +187,7 @@ impl Experiment {
             question: written.question,
             base: (written.base, base),
             sets: written.sets,
+            replacements: written.replacements,
             axes: written.axis,
         })
     }
@@ -215,7 +226,8 @@ impl Experiment {
         let jobs = (1..=seeds).flat_map(|seed| variants.iter().map(move |variant| (seed, variant)));
         jobs.map(|(seed, (name, sets))| {
             let scenario = self.seeded(sets, seed)?;
-            Ok(Job { experiment: self.id.clone(), variant: name.clone(), seed, scenario })
+            let (experiment, variant, replacements) = (self.id.clone(), name.clone(), self.replacements);
+            Ok(Job { experiment, variant, seed, scenario, replacements })
         })
         .collect()
     }

@@ -133,10 +133,14 @@ fn quantity(name: &str) -> Result<Quantity, String> {
         "utilisation-bound" => Quantity::UtilisationBound(number(parameters)? as u32),
         "parity-share" => Quantity::ParityShare(number(parameters)?),
         "bandwidth-at" => Quantity::BandwidthAt(number(parameters)?),
-        "age" | "parity-of-assigned" => {
+        "age" | "assigned" | "parity-of-assigned" => {
             let (one, other) = parameters.split_once(',').ok_or_else(unknown)?;
             let (one, other) = (number(one)?, number(other)?);
-            if kind == "age" { Quantity::Age(one, other) } else { Quantity::ParityOfAssigned(one, other) }
+            match kind {
+                "age" => Quantity::Age(one, other),
+                "assigned" => Quantity::Assigned(one, other),
+                _ => Quantity::ParityOfAssigned(one, other),
+            }
         }
         _ => return Err(unknown()),
     })
@@ -233,6 +237,7 @@ mod tests {
         assert_eq!(measure("over mean victims 1/local average 2 mean victims $it/local", &[]), over);
         assert_eq!(unit(&over), Unit::Times);
         assert_eq!(quantity("age(1,10)"), Ok(Quantity::Age(1, 10)));
+        assert_eq!(quantity("assigned(0,2)"), Ok(Quantity::Assigned(0, 2)));
         assert_eq!(quantity("parity-of-assigned(0,60)"), Ok(Quantity::ParityOfAssigned(0, 60)));
         assert_eq!(measure("first mean victims 1/local", &[]), Measure::First(Box::new(of("1/local"))));
         assert_eq!(quantity("met-gc-mean(own-reads)"), Ok(Quantity::MetGcMean(Met::OwnReads)));

@@ -12,7 +12,7 @@
 //! * [`summary`], [`results`]: what is kept of a run, and all of it by name;
 //! * [`claims`], [`measure`], [`verdict`]: what is claimed, what is asked of the results, what comes of it;
 //! * `expression`: measures as claims and pages write them;
-//! * `ages`: when members wear out, from their erases;
+//! * `replacing`, `ages`: members that wear out and are replaced, with a run until each replacement, and what is asked of their ages;
 //! * [`drives`]: what was measured on drives that are sold, and presets held against it;
 //! * [`assessment`]: claims with their verdicts;
 //! * [`findings`]: the page made of them, whose pictures are drawn by `harmonia-figure`.
@@ -31,6 +31,7 @@ mod expression;
 pub mod findings;
 pub mod measure;
 pub mod reading;
+mod replacing;
 pub mod results;
 pub mod summary;
 pub mod verdict;

@@ -131,9 +131,13 @@ pub enum Quantity {
     /// The same, in percent of the share that it was assigned, in percent of all parity. Unit: percent.
     #[serde(skip)]
     ParityOfAssigned(usize, usize),
-    /// Age of the member in a slot, oldest first from 0, at a replacement, counted from 1. Unit: percent of a life.
+    /// Age of a member, by age from 0, the oldest, at a replacement, counted from 1. Unit: percent of a life.
     #[serde(skip)]
     Age(usize, usize),
+    /// Share of the parity that a member is assigned until a replacement, counted from 1. Members by age from 0, the oldest.
+    /// Unit: percent.
+    #[serde(skip)]
+    Assigned(usize, usize),
     /// Replacements, of ten, at which the second oldest member is above its critical age. Unit: count.
     Critical,
     /// Replacement from which on the age of the second oldest member is stable. Unit: count.
@@ -216,6 +220,7 @@ impl Quantity {
             Quantity::ParityShare(_) => "share of the parity",
             Quantity::ParityOfAssigned(..) => "share of the parity, of the one that was assigned",
             Quantity::Age(..) => "age at a replacement",
+            Quantity::Assigned(..) => "share of the parity that was assigned",
             Quantity::Critical => "replacements with a second member of critical age",
             Quantity::StableFrom => "replacement from which ages are stable",
         }
@@ -232,7 +237,7 @@ impl Quantity {
             Q::PlaneUtilisation | Q::UtilisationBound(_) | Q::WritesMet | Q::WriteTimeMet => Unit::Percent,
             Q::ReadsPaired | Q::WritesPaired | Q::NoReadWaiting | Q::NoWriteWaiting => Unit::Percent,
             Q::OtherOffset | Q::WritesAlong | Q::WritesPerMove => Unit::Percent,
-            Q::ParityShare(_) | Q::ParityOfAssigned(..) | Q::Age(..) => Unit::Percent,
+            Q::ParityShare(_) | Q::ParityOfAssigned(..) | Q::Age(..) | Q::Assigned(..) => Unit::Percent,
             Q::Variance | Q::Cv | Q::Erases | Q::MetGc | Q::MetGcReads | Q::MetGcWrites => Unit::Plain,
             Q::WaitingAtGc | Q::PagesMoved | Q::Throughput | Q::TimeInGc | Q::EmptyBlocks => Unit::Plain,
             Q::EmptyBlocksVariance | Q::ChannelsInGc | Q::MembersInGc | Q::Counted(_) => Unit::Plain,
@@ -349,11 +354,13 @@ impl Quantity {
                 Some(100.0 * Quantity::ParityShare(member).of(run)? / assigned as f64)
             }
             Quantity::Age(slot, replacement) => {
-                let ages = ages::by_replacement(&run.members)?;
-                Some(100.0 * ages.get(replacement.checked_sub(1)?)?.get(slot)?)
+                Some(100.0 * run.replaced.get(replacement.checked_sub(1)?)?.ages.get(slot)?)
             }
-            Quantity::Critical => Some(ages::critical(&ages::by_replacement(&run.members)?) as f64),
-            Quantity::StableFrom => Some(ages::stable_from(&ages::by_replacement(&run.members)?) as f64),
+            Quantity::Assigned(slot, replacement) => {
+                Some(f64::from(*run.replaced.get(replacement.checked_sub(1)?)?.shares.get(slot)?))
+            }
+            Quantity::Critical => ages::critical(&run.replaced).map(|count| count as f64),
+            Quantity::StableFrom => ages::stable_from(&run.replaced).map(|first| first as f64),
         }
     }
 }
@@ -537,7 +544,7 @@ fn all(of: &[Measure], results: &Results, combine: impl Fn(&[f64]) -> f64) -> BT
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::summary::{MemberWear, Outcome};
+    use crate::summary::{MemberWear, Outcome, Replaced};
 
     /// Results of an experiment `x`: variants with the mean of each seed.
     pub(crate) fn means(variants: &[(&str, &[u64])]) -> Results {
@@ -563,6 +570,27 @@ pub(crate) mod tests {
         assert_eq!(values(&lowered, &results), [70.0, 80.0]);
         assert_eq!(values(&ratio(Quantity::Variance, "x", "before", "after"), &results)[1], 25.0);
         assert_eq!(lowered.interval(&results).expect("two seeds").mean, 75.0);
+    }
+
+    #[test]
+    fn ages_and_shares_are_those_until_a_replacement_counted_from_one() {
+        let one = |shares: [u16; 2], second| Replaced {
+            shares: shares.to_vec(),
+            ages: vec![1.0, second],
+            ..Replaced::default()
+        };
+        let replaced = vec![one([60, 40], 0.8), one([70, 30], 0.5), one([80, 20], 0.5)];
+        let run = Summary { replaced, ..Summary::default() };
+        let of = |quantity: Quantity| quantity.of(&run);
+        assert_eq!((of(Quantity::Age(1, 1)), of(Quantity::Age(0, 2))), (Some(80.0), Some(100.0)));
+        assert_eq!((of(Quantity::Assigned(0, 1)), of(Quantity::Assigned(1, 3))), (Some(60.0), Some(20.0)));
+        assert_eq!((of(Quantity::Critical), of(Quantity::StableFrom)), (Some(1.0), Some(2.0)));
+        // There is neither a replacement 0 nor a fourth one, nor a third member.
+        let beyond =
+            [Quantity::Age(1, 0), Quantity::Age(1, 4), Quantity::Age(2, 1), Quantity::Assigned(0, 0)];
+        assert_eq!(beyond.map(of), [None; 4]);
+        let single = Summary::default();
+        assert_eq!((Quantity::Critical.of(&single), Quantity::StableFrom.of(&single)), (None, None));
     }
 
     /// It once was: a standard deviation that fell where it was said to grow, and grew under coordination, was lowered by 216%.

@@ -242,7 +242,8 @@ impl Reading {
                 let Some(experiment) = experiments.iter().find(|known| known.id == *id) else { continue };
                 let scenario = experiment.scenario(variant, seed, &self.sets(id, variant))?;
                 let variant = self.variant(id, variant);
-                jobs.push(Job { experiment: (*id).to_owned(), variant, seed, scenario });
+                let (experiment, replacements) = ((*id).to_owned(), experiment.replacements);
+                jobs.push(Job { experiment, variant, seed, scenario, replacements });
             }
         }
         Ok(jobs)

@@ -77,6 +77,21 @@ pub struct Summary {
     /// How each member wore; absent where all have the same share of parity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberWear>,
+    /// Replacements of members, with a run until each, of which the first is the one that all else is said of; absent for a
+    /// single run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<Replaced>,
+}
+
+/// The oldest member is worn out and replaced.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Replaced {
+    /// Shares of parity until then, of the members as they stood by age before, the oldest first. Unit: percent.
+    pub shares: Vec<u16>,
+    /// How these members wore in the run that stands for that time.
+    pub members: Vec<MemberWear>,
+    /// Ages when the first is worn out, the oldest first. Unit: lives.
+    pub ages: Vec<f64>,
 }
 
 /// What is kept of a member.
@@ -202,6 +217,7 @@ impl From<&Report> for Summary {
             steady: report.precondition.steady,
             coordination: array.coordination.counters.clone(),
             members: report.devices.iter().filter_map(member_wear).collect(),
+            replaced: Vec::new(),
         }
     }
 }
@@ -247,7 +263,7 @@ fn whole_ns(met: MetGcReport) -> MetGcReport {
     }
 }
 
-fn six_decimals(value: f64) -> f64 {
+pub(crate) fn six_decimals(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
@@ -315,6 +331,7 @@ mod tests {
             "waiting_at_gc",
             "over_time",
             "members",
+            "replaced",
             "bytes_by_second",
         ] {
             assert!(!text.contains(later), "{later}: {text}");

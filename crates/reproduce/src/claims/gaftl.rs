@@ -13,7 +13,8 @@
 //! * a gain of a real trace, for which we have a stand-in, may be off by a factor of 2, by 10 points, or by 3 where it is as small;
 //! * a share of parity and an age may be off by 10 points, a number of replacements by one. "Less than expected" and "more than its
 //!   optimum level" are of the shares that were assigned (V, "the pre-assigned ratio"). At first they were of an array that
-//!   moves no parity, whose shares of what is written are others;
+//!   moves no parity, whose shares of what is written are others. Ages came from a recursion at the constant rates of one run at
+//!   first. Now members live through ten replacements, with a run and shares of their own until each (module `replacing`);
 //! * a gain of a maximum may be off by 15 points; "several orders of magnitude" is asked to be 10 times or more. It has a direction:
 //!   at first a maximum that was a seventh counted as none.
 //!

@@ -364,6 +364,7 @@ fn drawn(seed: u64) -> Generated {
             moves.pick(&["0", "0.01", "1"]),
             moves.0.chance(0.5)
         ));
+        put(format_args!("oldest_first = {}", moves.0.chance(0.5)));
     }
     if policy == "gcsync" {
         put(format_args!("window = \"{}us\"\nbuffer = \"{}us\"", d.range(10, 20_000), d.range(0, 9_000)));

@@ -23,7 +23,8 @@
 //!
 //! With `migration` parity moves, too (`schemes::gaftl::planner::migration`). Parity whose member collects is written on the oldest member
 //! instead, or on the second oldest where that is the oldest itself. It takes the place of a stripe unit there, which goes to a
-//! free stripe. The oldest member is the one with the largest share of parity (`array.parity_shares`). With `migration = "away"`
+//! free stripe. The oldest member is the one with the largest share of parity (`array.parity_shares`). With `oldest_first` it is the
+//! first member and the second oldest the second, whatever their shares are. With `migration = "away"`
 //! parity stays where it went, and shares drift: the paper's GAFTL without on-line parity migration. With `migration = "back"` rows
 //! return in idle time once the share `imbalance` of them lies off the shares of the layout. With the usual `migration = "none"`
 //! parity never moves: all that is written goes to free stripes, and the stripe stays as it is.
@@ -76,8 +77,8 @@
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!
-//! Leaves out: shares of parity that change as members age and are replaced, and the choice of members for new data by age. RAID-4,
-//! RAID-5 and RAID-6 only, power must not be lost, and parity moves on at most 16 members.
+//! Leaves out: shares of parity that change within a run as members age and are replaced (the experiment `gaftl-ages` has a run between
+//! two replacements), and the choice of members for new data by age. RAID-4, RAID-5 and RAID-6 only, power must not be lost, and parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::{Entry, own_keys};
@@ -110,6 +111,8 @@ struct Config {
     migration: Migration,
     /// Share of all rows whose parity may lie off the shares of the layout before some return (`migration = "back"`).
     imbalance: f64,
+    /// For `migration`, members stand in the order of their ages, the oldest first; otherwise the one with the largest share of parity is the oldest.
+    oldest_first: bool,
 }
 
 impl Default for Config {
@@ -121,6 +124,7 @@ impl Default for Config {
             forced: false,
             migration: Migration::None,
             imbalance: 0.01,
+            oldest_first: false,
         }
     }
 }
@@ -169,7 +173,7 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
     keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
-        let Config { stripes, forced: forces, migration, imbalance, .. } = config;
+        let Config { stripes, forced: forces, migration, imbalance, oldest_first, .. } = config;
         if stripes == Stripes::Floating {
             floats(&config, parameters.devices)?;
         }
@@ -191,7 +195,7 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
         let turns = serial::with_patience(parameters, config.patience)?;
         let rule = if config.literal { Rule::Printed } else { Rule::Pools };
         let turns = turns.drawing(Rng::stream(0, "gaftl")).waiting_for_rest().by(rule);
-        Ok(Box::new(Gaftl(turns, Placing { forces, migration, imbalance, stripes })))
+        Ok(Box::new(Gaftl(turns, Placing { forces, migration, imbalance, stripes, oldest_first })))
     },
 };
 
@@ -303,19 +307,26 @@ mod tests {
         assert!(built(&ENTRY, 4, 1, "{\"patience\": \"5us\"}").is_err());
         assert!(built(&ENTRY, 4, 1, "{\"literal\": 3}").is_err());
         let placing = |keys| built(&ENTRY, 16, 1, keys).map(|policy| policy.placing());
-        let all = placing("{\"forced\": true, \"migration\": \"back\", \"imbalance\": 0.5}");
+        let all = placing(
+            "{\"forced\": true, \"migration\": \"back\", \"imbalance\": 0.5, \"oldest_first\": true}",
+        );
         assert_eq!(
             all.ok(),
             Some(Placing {
                 forces: true,
                 migration: Migration::Back,
                 imbalance: 0.5,
-                stripes: Stripes::Rows
+                stripes: Stripes::Rows,
+                oldest_first: true,
             })
         );
-        for keys in
-            ["{\"migration\": true}", "{\"migration\": \"home\"}", "{\"imbalance\": 1.5}", "{\"forced\": 1}"]
-        {
+        for keys in [
+            "{\"migration\": true}",
+            "{\"migration\": \"home\"}",
+            "{\"imbalance\": 1.5}",
+            "{\"forced\": 1}",
+            "{\"oldest_first\": 1}",
+        ] {
             assert!(placing(keys).is_err(), "{keys}");
         }
         assert!(built(&ENTRY, 17, 1, "{\"migration\": \"away\"}").is_err());

@@ -17,7 +17,7 @@
 //! | 3 | another member collects, and has it | goes to the oldest |
 //! | 4 | the array is idle, and more than `imbalance` of all rows lie off their shares | rows return as the layout has them |
 //!
-//! The oldest member is the one with the largest share of parity, of several the first. Modes 2 and 3 last until that member has
+//! The oldest member is the one with the largest share of parity, of several the first, or simply the first (`oldest_first`). Modes 2 and 3 last until that member has
 //! collected: the paper's transitions leave them at once. A row with parity in the way takes the following, where `w` of its
 //! `n - 1` units are written and nothing is displaced:
 //!
@@ -61,7 +61,9 @@ impl Migrating {
             (pattern.run << 32) / pattern.period
         };
         let mut by_age: Vec<DeviceId> = (0..members).map(DeviceId).collect();
-        by_age.sort_by_key(|member| std::cmp::Reverse(share(member)));
+        if !placing.oldest_first {
+            by_age.sort_by_key(|member| std::cmp::Reverse(share(member)));
+        }
         Migrating { map: StripeMap::new(layout, members, rows), placing, by_age, is_returning: false }
     }
 

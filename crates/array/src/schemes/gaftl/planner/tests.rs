@@ -184,6 +184,7 @@ fn placing(number: u64) -> Placing {
         forces: number % 2 == 1,
         migration,
         imbalance: [0.0, 0.02][(number / 6 % 2) as usize],
+        oldest_first: number / 12 % 2 == 1,
         stripes: Stripes::Rows,
     }
 }

@@ -3,10 +3,14 @@
 
 use super::*;
 
-const BACK: Placing =
-    Placing { forces: false, migration: Migration::Back, imbalance: 0.0, stripes: Stripes::Rows };
-const FORCED: Placing =
-    Placing { forces: true, migration: Migration::None, imbalance: 0.0, stripes: Stripes::Rows };
+const BACK: Placing = Placing {
+    forces: false,
+    migration: Migration::Back,
+    imbalance: 0.0,
+    stripes: Stripes::Rows,
+    oldest_first: false,
+};
+const FORCED: Placing = Placing { forces: true, migration: Migration::None, ..BACK };
 
 /// Row 0 has its units 0 to 3 on members 0 to 3 and its parity on 4. All members have the same share: 0 is the oldest, 1 the
 /// second oldest.
@@ -52,12 +56,13 @@ fn while_the_oldest_collects_its_parity_goes_to_the_second_oldest() {
 }
 
 #[test]
-fn shares_say_who_is_the_oldest() {
+fn shares_say_who_is_the_oldest_unless_members_stand_by_age() {
     let whole =
         Layout::new(Level::Raid5(Rotation::default()), 5, PAGE, PAGE, 32 * PAGE).sharing(&[1, 1, 5, 2, 1]);
     let Layout::Parity(layout) = whole else { unreachable!("it has parity") };
-    let migrating = super::super::Migrating::new(&layout, 5, 32, BACK);
-    assert_eq!(migrating.ages(), [2, 3, 0, 1, 4]);
+    let ages = |placing| super::super::Migrating::new(&layout, 5, 32, placing).ages();
+    assert_eq!(ages(BACK), [2, 3, 0, 1, 4]);
+    assert_eq!(ages(Placing { oldest_first: true, ..BACK }), [0, 1, 2, 3, 4], "or the order of members does");
 }
 
 #[test]
