@@ -243,14 +243,12 @@ fn writes(mut source: TraceSource) -> Result<bool, SourceError> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
     use harmonia_trace::{Trace, TraceOptions};
 
     use super::*;
-    use crate::{
-        ArrayGeometryForLoad, Extent, Remap, SizeDistribution, StreamArrival, StreamConfig, Volumes,
-    };
+    use crate::{ArrayGeometryForLoad, Extent, Remap, StreamConfig};
 
     const PAGE: u64 = 4096;
     const ARRAY: ArrayGeometryForLoad = ArrayGeometryForLoad {
@@ -272,30 +270,13 @@ mod tests {
 
     fn streams() -> StreamsConfig {
         let stream = |rate, theta| StreamConfig {
-            arrival: StreamArrival::Own(Arrival::Poisson { rate }),
-            jobs: 1,
-            outstanding: None,
-            size: SizeDistribution::Fixed { mean: PAGE },
             read_fraction: 0.5,
-            trim_fraction: 0.0,
-            fua_fraction: 0.0,
             address: AddressPattern::Zipf { theta },
             footprint: Extent::Share(0.5),
-            start: None,
-            start_unit: 1,
+            ..StreamConfig::writes(rate, PAGE)
         };
-        StreamsConfig {
-            limit: Limit::Requests(20_000),
-            warmup: Limit::Requests(0),
-            align: true,
-            time_scale: 1.0,
-            arrival: None,
-            persistence: 0.0,
-            streams: BTreeMap::from([
-                ("a".to_owned(), stream(100.0, 1.2)),
-                ("b".to_owned(), stream(300.0, 1.2)),
-            ]),
-        }
+        let streams = [("a".to_owned(), stream(100.0, 1.2)), ("b".to_owned(), stream(300.0, 1.2))];
+        StreamsConfig::of(20_000, streams.into())
     }
 
     /// The ten pages that are asked for most, of so many requests.
@@ -341,18 +322,7 @@ mod tests {
         };
         let text: String = (0..WRITES).map(row).collect();
         let trace = Trace::from_bytes("t.csv", text.into_bytes(), &TraceOptions::of_format("msr")).unwrap();
-        let config = TraceConfig {
-            paths: vec!["t".into()],
-            options: TraceOptions::default(),
-            repeat: 1,
-            pacing: Pacing::Open,
-            time_scale: 1.0,
-            volumes: Volumes::Apart,
-            remap: Remap::Wrap,
-            align: false,
-            limit: None,
-            warmup: Limit::Requests(0),
-        };
+        let config = TraceConfig { remap: Remap::Wrap, ..TraceConfig::of(vec!["t".into()]) };
         let array = ArrayGeometryForLoad { logical_bytes: 2000 * PAGE, member_bytes: 1000 * PAGE, ..ARRAY };
         let replay = Replay::new(trace, &config, &array).unwrap();
         for most in [TOGETHER, 5 * TOGETHER + 3, WRITES, KEPT] {

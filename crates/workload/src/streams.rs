@@ -36,8 +36,8 @@ use harmonia_types::{Bytes, Completion, HostRequest, Owners, SimTime};
 use crate::choices::{check_counts, check_persistence};
 use crate::synthetic::{Clock, Deck, Requests, check_extent, shown};
 use crate::{
-    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Limit, Next, SkewRest, Source, SourceError,
-    StreamArrival, StreamConfig, StreamsConfig, Synthetic, SyntheticConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Limit, Next, Source, SourceError, StreamArrival,
+    StreamConfig, StreamsConfig, Synthetic, SyntheticConfig,
 };
 
 /// A load of several streams.
@@ -405,7 +405,7 @@ fn check_jobs(stream: &StreamConfig) -> Result<(), String> {
     }
 }
 
-/// A stream as a load of its own, on its part: that of one of its jobs.
+/// The stream as a load of its own, on its part: that of one of its jobs.
 fn alone(
     config: &StreamsConfig,
     stream: &StreamConfig,
@@ -414,25 +414,5 @@ fn alone(
     if matches!(arrival, Arrival::Closed { .. }) {
         return Err("arrival.process = \"closed\": a closed loop cannot be combined with streams".into());
     }
-    Ok(SyntheticConfig {
-        // Requests are counted over all streams.
-        limit: match config.limit {
-            Limit::Requests(_) => Limit::Requests(u64::MAX),
-            duration @ Limit::Duration(_) => duration,
-        },
-        warmup: config.warmup,
-        // Times of one of several jobs are as many times as long.
-        arrival: arrival.clone().scaled(config.time_scale * f64::from(stream.jobs)),
-        size: stream.size.clone(),
-        read_fraction: stream.read_fraction,
-        trim_fraction: stream.trim_fraction,
-        fua_fraction: stream.fua_fraction,
-        address: stream.address,
-        footprint: Extent::ALL,
-        start_unit: stream.start_unit,
-        skew_fraction: 0.0,
-        skew_member: 0,
-        skew_rest: SkewRest::Others,
-        align: config.align,
-    })
+    Ok(stream.alone(config, arrival))
 }

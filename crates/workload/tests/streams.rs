@@ -22,10 +22,6 @@ const DEVICE: ArrayGeometryForLoad = ArrayGeometryForLoad {
     scaled_from: None,
 };
 
-fn pages(pages: u64) -> SizeDistribution {
-    SizeDistribution::Fixed { mean: pages * PAGE }
-}
-
 /// Files of 16 pages.
 const FILES: FilePattern = FilePattern {
     smallest: 16 * PAGE,
@@ -37,30 +33,16 @@ const FILES: FilePattern = FilePattern {
 
 fn stream(address: AddressPattern, footprint: f64) -> StreamConfig {
     StreamConfig {
-        arrival: StreamArrival::Own(Arrival::Poisson { rate: 1000.0 }),
-        jobs: 1,
-        outstanding: None,
-        size: pages(2),
         read_fraction: 0.25,
-        trim_fraction: 0.0,
-        fua_fraction: 0.0,
         address,
         footprint: Extent::Share(footprint),
-        start: None,
-        start_unit: 1,
+        ..StreamConfig::writes(1000.0, 2 * PAGE)
     }
 }
 
 fn load<'a>(streams: impl IntoIterator<Item = (&'a str, StreamConfig)>, requests: u64) -> StreamsConfig {
-    StreamsConfig {
-        limit: Limit::Requests(requests),
-        warmup: Limit::Requests(0),
-        align: true,
-        time_scale: 1.0,
-        arrival: None,
-        persistence: 0.0,
-        streams: streams.into_iter().map(|(name, stream)| (name.to_owned(), stream)).collect(),
-    }
+    let streams = streams.into_iter().map(|(name, stream)| (name.to_owned(), stream)).collect();
+    StreamsConfig::of(requests, streams)
 }
 
 fn all(config: &StreamsConfig, seed: u64) -> Vec<HostRequest> {
@@ -151,8 +133,6 @@ fn any_stream() -> impl Strategy<Value = StreamConfig> {
     let mean = 1..=6 * PAGE;
     (arrival, mean, 0.0..0.9, 0.0..1.0, any_files(), 0.02..0.33).prop_map(
         |(arrival, mean, read_fraction, trims, files, footprint)| StreamConfig {
-            jobs: 1,
-            outstanding: None,
             arrival: StreamArrival::Own(arrival),
             size: SizeDistribution::Exponential { mean: mean.min(files.largest) },
             read_fraction,
@@ -160,8 +140,7 @@ fn any_stream() -> impl Strategy<Value = StreamConfig> {
             fua_fraction: trims,
             address: AddressPattern::Files(files),
             footprint: Extent::Share(footprint),
-            start: None,
-            start_unit: 1,
+            ..StreamConfig::writes(0.0, 0)
         },
     )
 }
