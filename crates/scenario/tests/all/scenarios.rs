@@ -716,6 +716,31 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
     }
 }
 
+/// A key that one kind of load has is read or refused beside another kind, never passed over.
+#[test]
+fn no_kind_of_load_passes_over_a_key() {
+    let stream = "workload.stream.x={ arrival.rate = 5, size.mean = \"4KiB\", address.footprint = 0.5 }";
+    let loads: [&[&str]; 3] =
+        [&["workload.preset=hpc-w"], &["workload.kind=trace", "workload.path=x"], &[stream]];
+    let refused = |load: &[&str], path: &str| {
+        let mut flags: Vec<String> = load.iter().map(|&flag| flag.to_owned()).collect();
+        assert!(Scenario::parse("", "empty.toml", &flags, None).is_ok(), "{load:?}");
+        flags.push(format!("{path}=[1979-05-27]"));
+        let scenario = Scenario::parse("", "empty.toml", &flags, None);
+        assert!(scenario.is_err(), "`{path}` is passed over beside {load:?}");
+    };
+    for path in schema::keys().map(|key| key.path).filter(|path| path.starts_with("workload.")) {
+        if let Some(name) = path.strip_prefix("workload.stream.") {
+            refused(&[stream], &format!("workload.stream.x.{name}"));
+            continue;
+        }
+        loads.iter().for_each(|load| refused(load, path));
+        if let Some(name) = path.strip_prefix("workload.address.") {
+            refused(&[stream], &format!("workload.stream.x.address.{name}"));
+        }
+    }
+}
+
 /// A part of a drive is printed as the drive and the part, and reads back as the same part.
 #[test]
 fn a_scaled_drive_reads_back_as_it_was_written() {
