@@ -145,6 +145,8 @@ pub struct StreamConfig {
     pub jobs: u32,
     /// Requests that each job has outstanding at most; the next one is issued when one completes. `None`: any number.
     pub outstanding: Option<u32>,
+    /// All its requests come so much later, before times are scaled; zero with common arrivals.
+    pub start_delay: SimDuration,
     /// How long they are.
     pub size: SizeDistribution,
     /// Share of its requests that read, 0..=1.
@@ -171,6 +173,7 @@ impl StreamConfig {
             arrival: StreamArrival::Own(Arrival::Poisson { rate }),
             jobs: 1,
             outstanding: None,
+            start_delay: SimDuration::ZERO,
             size: SizeDistribution::Fixed { mean: bytes },
             read_fraction: 0.0,
             trim_fraction: 0.0,
@@ -182,13 +185,20 @@ impl StreamConfig {
         }
     }
 
-    /// The stream as a load of its own, on its part: that of one of its jobs, with these arrivals.
+    /// How much later its requests come in a load whose times are scaled; at most [`SimDuration`]'s largest.
+    pub(crate) fn delay(&self, load: &StreamsConfig) -> SimDuration {
+        SimDuration((self.start_delay.0 as f64 * load.time_scale).round() as u64)
+    }
+
+    /// The stream as a load of its own, on its part, from its start: that of one of its jobs, with these arrivals.
     pub(crate) fn alone(&self, load: &StreamsConfig, arrival: &Arrival) -> SyntheticConfig {
         SyntheticConfig {
             // Requests are counted over all streams.
             limit: match load.limit {
                 Limit::Requests(_) => Limit::Requests(u64::MAX),
-                duration @ Limit::Duration(_) => duration,
+                Limit::Duration(end) => {
+                    Limit::Duration(SimDuration(end.0.saturating_sub(self.delay(load).0)))
+                }
             },
             warmup: load.warmup,
             // Times of one of several jobs are as many times as long.

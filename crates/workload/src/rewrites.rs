@@ -8,7 +8,7 @@
 //! ([`WorkloadConfig::cannot_be_rewritten`]); what a slow array changes about the order of requests.
 
 use harmonia_engine::Rng;
-use harmonia_types::{HostRequest, Operation, SimTime};
+use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
 
 use crate::replay::{Replay, TraceSource};
 use crate::synthetic::Requests;
@@ -134,10 +134,11 @@ impl WorkloadConfig {
             }),
             WorkloadConfig::Streams(load) => {
                 let mut load = StreamsConfig { limit: ALL, warmup: ALL, ..load };
-                // Nothing completes here.
-                load.streams
-                    .values_mut()
-                    .for_each(|stream| (stream.outstanding, stream.fua_fraction) = (None, 0.0));
+                // Nothing completes here, and the load has been on for long.
+                for stream in load.streams.values_mut() {
+                    (stream.outstanding, stream.fua_fraction) = (None, 0.0);
+                    stream.start_delay = SimDuration::ZERO;
+                }
                 WorkloadConfig::Streams(load)
             }
             WorkloadConfig::Trace(load) => {
@@ -311,6 +312,15 @@ mod tests {
                 assert!(hottest(drawn.into_iter()).intersection(&hot).count() >= 8);
             }
         }
+    }
+
+    /// An array is aged by a load that has been on for long: by all streams, also by one that starts late.
+    #[test]
+    fn a_stream_that_starts_late_ages_the_array_as_one_that_does_not() {
+        let mut late = streams();
+        late.streams.get_mut("b").expect("a stream").start_delay = SimDuration::from_ms(3_600_000);
+        let drawn = |load: StreamsConfig| of(&WorkloadConfig::Streams(load).prepare(&ARRAY).unwrap(), 8);
+        assert_eq!(drawn(late), drawn(streams()));
     }
 
     /// Kept or read again, all that a trace writes comes equally often, in pieces of its own order, and in another order each time.

@@ -13,7 +13,7 @@ use harmonia_workload::{
 use super::held::{Held, Place, by, documented};
 use super::kinds::{
     ANY, Kind, above, below, between, choice, count, flag, is_integer, is_list, is_text, like, long_time,
-    meant, members, named, number, opened, positive_time, size, table, text, unlike, whole,
+    meant, members, named, number, opened, positive_time, size, table, text, time, unlike, whole,
 };
 use super::load::{At, Load, Of, of};
 use super::{Declared, Form, Key, MOST_REQUESTS, declare};
@@ -434,6 +434,10 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Load>>>> = LazyLock::new(|| do
             count(1, 65_536).saying("a whole number, 1 to 65536; without `count`").optional(), "none",
             "requests that each job of the stream has outstanding at most; what is due meanwhile is issued one by one as requests \
              complete, and response times run from there" },
+        of! { "workload.stream.start_delay", (Stream).start_delay needs own_arrivals,
+            time().quiet().saying("a time such as \"10s\", at most 1h; without `count`"), "0s",
+            "all requests of the stream come so much later, as those of a neighbour or a backup that begins during the run; \
+             `time_scale` multiplies it, too" },
     ]),
     (&*STREAM_SIZE, vec![
         of! { "workload.stream.read_fraction", (Stream).read_fraction, number(0.0, 1.0), "0",

@@ -163,6 +163,27 @@ fn streams_of_choices_have_all_their_keys() {
     assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
 }
 
+/// A stream that starts late says so again, and one that does not says nothing of it.
+#[test]
+fn a_stream_starts_late_if_it_says_so() {
+    let late = |key: &str| {
+        let stream = format!("arrival.rate = 5, size.mean = \"4KiB\", address.footprint = 0.5{key}");
+        parse(&format!("workload.stream.a = {{ {stream} }}"))
+    };
+    let delay = |scenario: &Scenario| match &scenario.workload {
+        WorkloadConfig::Streams(load) => load.streams["a"].start_delay,
+        _ => panic!("not a load of streams"),
+    };
+    let (plain, zero, two) = (late(""), late(", start_delay = \"0s\""), late(", start_delay = \"1.5s\""));
+    assert_eq!(
+        (delay(&plain), delay(&zero), delay(&two).0),
+        (SimDuration::ZERO, SimDuration::ZERO, 1_500_000_000)
+    );
+    assert!(!plain.to_toml().contains("start_delay") && zero == plain);
+    assert!(two.to_toml().contains("start_delay = \"1.5s\""), "{}", two.to_toml());
+    assert_eq!(parse(&two.to_toml()), two);
+}
+
 #[test]
 fn phases_are_read_and_printed() {
     let scenario = parse(
