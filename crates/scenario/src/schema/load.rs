@@ -179,12 +179,6 @@ macro_rules! of {
     (@said $is_said:ident) => { $is_said };
     (@must) => { None };
     (@must $why:literal) => { Some($why) };
-    (@needs) => { |_, _, _| Ok(()) };
-    (@needs $needs:ident) => { $needs };
-    (@said) => { |_| true };
-    (@said $is_said:ident) => { $is_said };
-    (@must) => { None };
-    (@must $why:literal) => { Some($why) };
 }
 
 pub(super) use of;
