@@ -331,11 +331,6 @@ declare! {
         "trace: its files, relative to the scenario's folder; several are read as one, merged by time";
 }
 
-/// The format of that name.
-fn known_format(name: &String) -> Option<&'static str> {
-    formats().find(|known| *known == name.as_str())
-}
-
 /// Times of the trace mean nothing where completions set the pace.
 fn has_times(load: &Load) -> bool {
     !matches!(load, Load::Trace(TraceConfig { pacing: Pacing::Closed { .. }, .. }))
@@ -458,7 +453,8 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Load>>>> = LazyLock::new(|| do
     ]),
     (&*PATH, vec![
         of! { "workload.format" of "trace files", (Trace).options.format,
-            named(Form::Format, "the name of a trace format", formats).map(str::to_owned, known_format), "auto",
+            named(Form::Format, "the name of a trace format", formats)
+                .map(str::to_owned, |name| formats().find(|known| *known == name.as_str())), "auto",
             "trace: its format" },
         of! { "workload.columns" of "trace files", (Trace).options.columns,
             meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, fua, response, - for any other",
