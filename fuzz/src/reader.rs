@@ -7,7 +7,7 @@
 
 use harmonia_types::{Operation, SimDuration, SimTime};
 use harmonia_trace::{Trace, TraceError, TraceOptions};
-use harmonia_workload::{ArrayGeometryForLoad, Limit, Next, Pacing, Remap, Source, TraceConfig, TraceSource, Volumes};
+use harmonia_workload::{ArrayGeometryForLoad, Next, Remap, Source, TraceConfig, TraceSource, Volumes};
 
 const ARRAY: ArrayGeometryForLoad =
     ArrayGeometryForLoad { logical_bytes: 1 << 30, member_bytes: 1 << 28, members: 4, page_size: 4096, scaled_from: None };
@@ -78,16 +78,11 @@ fn read(trace: &Trace, shortest: u64) -> Result<u64, TraceError> {
 
 fn replay(trace: &Trace, shortest: u64, volumes: Volumes, remap: Remap) {
     let config = TraceConfig {
-        paths: Vec::new(),
-        options: TraceOptions::default(),
         time_scale: 1.5,
         volumes,
         remap,
         align: volumes == Volumes::Overlay,
-        limit: None,
-        warmup: Limit::Requests(0),
-        pacing: Pacing::Open,
-        repeat: 1,
+        ..TraceConfig::of(Vec::new())
     };
     let Ok(mut source) = TraceSource::new(trace, &config, &ARRAY) else { return };
     let mut now = SimTime::ZERO;

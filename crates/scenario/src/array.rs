@@ -1,9 +1,9 @@
 //! The `[array]` table: coordination, members that differ, and (in `level`) the kind of RAID.
 
 use harmonia_array::coordination::{self, Parameters};
-use harmonia_array::{ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig};
+use harmonia_array::{ArrayConfig, CoordinationConfig, MemberConfig};
 use harmonia_ssd::Shape;
-use harmonia_types::{SimDuration, units};
+use harmonia_types::units;
 
 use crate::bitmap;
 use crate::error::{Fault, Parsed};
@@ -39,14 +39,15 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let whole = u64::from(shape.logical_pages) * page;
     // How large a stripe unit is follows.
     let mut config = ArrayConfig::of(level, 0, members);
-    for table in [
+    // All tables before any value: what is misspelt is told before what does not belong.
+    let tables = [
         section.clone(),
         section.child("array.link")?,
         section.child("array.rebuild")?,
         section.child("array.lifetime")?,
-    ] {
-        held::lay(&keys::KEYS, &mut config, &table)?;
-    }
+    ];
+    failures::belong(&section, &config)?;
+    tables.iter().try_for_each(|table| held::lay(&keys::KEYS, &mut config, table))?;
     failures::read(&section, &mut config)?;
     let journal = log::read(&section, level, (&config.members, whole), &mut config.faults)?;
     let area = config.faults.write_hole.area(whole, page);
@@ -54,8 +55,7 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
         let problem = format!("takes {}, which is all that a member holds", units::format_bytes(area));
         return Err(log::hole(&section).fault_allowing(problem, "larger members, or \"resync\""));
     }
-    config.knowledge.reads = knowledge::reads(&section, &config)?;
-    config.coordination = coordination(&section, level, &config.members, config.knowledge.interface)?;
+    coordination(&section, &mut config)?;
     let floats = config.coordination.has_floating_stripes();
     let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, (area, floats))?;
     config.stripe_unit = stripe_unit;
@@ -134,27 +134,19 @@ fn alike(shapes: &[(Shape, Place, String)]) -> Parsed<()> {
 }
 
 /// Reads `[array.coordination]` and builds the policy once, so that its own keys are checked by the policy itself.
-fn coordination(
-    array: &Section<'_>,
-    level: Level,
-    members: &[MemberConfig],
-    offered: Interface,
-) -> Parsed<CoordinationConfig> {
-    let table = PolicyTable {
-        name: "coordination",
-        schema: "array.coordination",
-        common: &["policy", "message_latency"],
-    };
+fn coordination(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> {
+    let table = PolicyTable { name: "coordination", schema: "array.coordination" };
     let (section, entry) = table.open(array, &coordination::POLICIES, "local")?;
-    let message_latency = section.get_or(&keys::MESSAGE_LATENCY, SimDuration::ZERO)?;
+    held::lay(&keys::KEYS, config, &section)?;
     let own = table.keys(&section)?;
-    let devices = members.len() as u16;
-    let redundancy = level.redundancy(devices);
+    let ArrayConfig { devices, level, ref members, ref knowledge, ref coordination, .. } = *config;
+    let (redundancy, message_latency) = (level.redundancy(devices), coordination.message_latency);
     let parameters = Parameters { devices, redundancy, members, message_latency, own: &own };
     let build = |own: &Keys| (entry.build)(&Parameters { own, ..parameters });
     match build(&own) {
-        Ok(_) => knowledge::allows(array, &section, entry, offered, &parameters)?,
+        Ok(_) => knowledge::allows(array, &section, entry, knowledge.interface, &parameters)?,
         Err(why) => return Err(table.blame(&section, &own, &why, |own| build(own).map(drop))),
     }
-    Ok(CoordinationConfig { policy: entry.name.to_owned(), message_latency, own })
+    config.coordination = CoordinationConfig { policy: entry.name.to_owned(), message_latency, own };
+    Ok(())
 }

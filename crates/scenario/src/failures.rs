@@ -10,7 +10,7 @@ use harmonia_types::{Bytes, DeviceId, SimTime, units};
 use crate::error::Parsed;
 use crate::knowledge::REDUNDANT;
 use crate::power;
-use crate::read::{Field, Section};
+use crate::read::Section;
 use crate::schema::array as keys;
 
 /// Most entries of `[[array.failure]]`.
@@ -26,15 +26,12 @@ pub enum SpareState {
     Aged,
 }
 
-/// Reads the keys of `[array]` that say what befalls it, but for the seed of page errors, which is the run's.
-pub(crate) fn read(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> {
-    let ArrayConfig { level, ref members, ref knowledge, ref mut faults, .. } = *config;
-    let is_redundant = level.redundancy(members.len() as u16) > 0;
-    let page = members.first().map_or(1, |member| u64::from(member.ssd.mapping_unit()));
-    let needs_redundancy = |field: Field<'_>, what: &str| {
-        let problem = format!("{level} keeps data once, so {what}");
-        Err(field.fault_allowing(problem, format!("no `{}`, or {REDUNDANT}", field.name())))
-    };
+/// Refuses keys, and tables whatever is in them, that mean nothing where data is kept once.
+pub(crate) fn belong(array: &Section<'_>, config: &ArrayConfig) -> Parsed<()> {
+    let ArrayConfig { level, devices, .. } = *config;
+    if level.redundancy(devices) > 0 {
+        return Ok(());
+    }
     for (key, what) in [
         ("rebuild", "nothing can be rebuilt"),
         ("scrub", "there is nothing to compare"),
@@ -42,10 +39,19 @@ pub(crate) fn read(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> 
         ("spare_state", "there is nothing to rebuild a spare from"),
         ("write_hole", "nothing has to agree after a loss of power"),
     ] {
-        if let Some(field) = array.named(key).filter(|_| !is_redundant) {
-            return needs_redundancy(field, what);
+        if let Some(field) = array.named(key) {
+            let problem = format!("{level} keeps data once, so {what}");
+            return Err(field.fault_allowing(problem, format!("no `{}`, or {REDUNDANT}", field.name())));
         }
     }
+    Ok(())
+}
+
+/// Reads the keys of `[array]` that say what befalls it, but for the seed of page errors, which is the run's.
+pub(crate) fn read(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> {
+    let ArrayConfig { level, ref members, ref knowledge, ref mut faults, .. } = *config;
+    let is_redundant = level.redundancy(members.len() as u16) > 0;
+    let page = members.first().map_or(1, |member| u64::from(member.ssd.mapping_unit()));
     let spares = array.get_or(&keys::SPARES, 0)?;
     if let Some(field) = array.field(&keys::SPARES).filter(|_| level.distributed_spares() > 0 && spares > 0) {
         let problem =
@@ -162,29 +168,22 @@ pub(crate) fn when(section: &Section<'_>) -> Parsed<When> {
     }
 }
 
+/// What is usual of rebuilding follows from the page size and the highest rate.
 fn rebuild(array: &Section<'_>, page: Bytes, rebuild: &mut Rebuild) -> Parsed<()> {
     let section = array.child("array.rebuild")?;
-    rebuild.max_rate = section.get_or(&keys::REBUILD_MAX_RATE, rebuild.max_rate)?;
-    rebuild.min_rate = section.get_or(&keys::REBUILD_MIN_RATE, rebuild.min_rate.min(rebuild.max_rate))?;
-    if let Some(field) =
-        section.field(&keys::REBUILD_MIN_RATE).filter(|_| rebuild.min_rate > rebuild.max_rate)
-    {
-        let problem = format!("is above max_rate, {}", shown_rate(rebuild.max_rate));
-        return Err(field.fault_allowing(problem, "a rate of at most array.rebuild.max_rate"));
+    match section.named("min_rate") {
+        None => rebuild.min_rate = rebuild.min_rate.min(rebuild.max_rate),
+        Some(field) if rebuild.min_rate > rebuild.max_rate => {
+            let problem = format!("is above max_rate, {}", shown_rate(rebuild.max_rate));
+            return Err(field.fault_allowing(problem, "a rate of at most array.rebuild.max_rate"));
+        }
+        Some(_) => {}
     }
-    rebuild.step = step(&section, page)?;
+    if section.named("step").is_none() {
+        // Pages need not be powers of two.
+        rebuild.step = (rebuild.step / page * page).max(page);
+    }
     Ok(())
-}
-
-fn step(section: &Section<'_>, page: Bytes) -> Parsed<Bytes> {
-    // Pages need not be powers of two.
-    let Some(field) = section.field(&keys::REBUILD_STEP) else {
-        return Ok((Rebuild::default().step / page * page).max(page));
-    };
-    match keys::REBUILD_STEP.read(&field)? {
-        step if step.is_multiple_of(page) => Ok(step),
-        _ => Err(field.fault(format!("is not a multiple of the page size, {}", units::format_bytes(page)))),
-    }
 }
 
 fn scrub(array: &Section<'_>) -> Parsed<Option<Scrub>> {

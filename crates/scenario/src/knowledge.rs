@@ -8,17 +8,15 @@ use harmonia_array::{ArrayConfig, Interface, Reads};
 use harmonia_types::registry::Entry;
 
 use crate::error::Parsed;
-use crate::read::Section;
+use crate::read::{Field, Section};
 use crate::schema::array as keys;
 
 /// Levels on which reads can do without a member.
 pub(crate) const REDUNDANT: &str = "array.level = \"raid1\", \"raid10\", \"raid4\", \"raid5\", \"raid6\" or \"draid1\", which keep data more than once";
 
-/// Reads `reads`.
-pub(crate) fn reads(table: &Section<'_>, array: &ArrayConfig) -> Parsed<Reads> {
-    let Some(field) = table.field(&keys::READS) else { return Ok(Reads::Wait) };
+/// `reads`, unless the members of the array reveal too little for it, or nothing is kept more than once.
+pub(crate) fn reads(array: &ArrayConfig, reads: Reads, field: &Field<'_>) -> Parsed<Reads> {
     let is_redundant = array.level.redundancy(array.devices) > 0;
-    let reads = keys::READS.read(&field)?;
     let refused = match (reads, array.knowledge.interface) {
         (Reads::Wait | Reads::Hedge(_), _) => None,
         (Reads::Avoid(_), _) if !is_redundant => Some((

@@ -8,7 +8,7 @@ use harmonia_types::registry::{Entry, OwnKey, Registry, no_keys};
 use crate::Scenario;
 use crate::error::{Fault, Parsed, printable};
 use crate::read::{Field, Section};
-use crate::schema::name_among;
+use crate::schema::{self, name_among};
 use crate::tree::{Node, Value};
 
 /// The names of a policy's own keys.
@@ -19,14 +19,12 @@ pub(crate) fn known(keys: &[OwnKey]) -> Vec<&str> {
 /// A policy's own keys as written.
 pub(crate) type Keys = serde_json::Map<String, serde_json::Value>;
 
-/// A table with `policy`, keys that all policies have, and the policy's own.
+/// A table with `policy`, keys that all policies have, which the schema lists, and the policy's own.
 pub(crate) struct PolicyTable {
     /// Its name in the table around it.
     pub name: &'static str,
     /// Where it is described.
     pub schema: &'static str,
-    /// Keys that are no policy's own.
-    pub common: &'static [&'static str],
 }
 
 impl PolicyTable {
@@ -54,7 +52,8 @@ impl PolicyTable {
 
     /// The policy's own keys of an open table.
     pub fn keys(&self, section: &Section<'_>) -> Parsed<Keys> {
-        let own = section.table.entries.iter().filter(|entry| !self.common.contains(&entry.name.as_str()));
+        let common = schema::names_in(self.schema);
+        let own = section.table.entries.iter().filter(|entry| !common.contains(&entry.name.as_str()));
         let pair = |entry: &crate::tree::Entry| {
             let field = self.field(section, &entry.name, &entry.node);
             let problem = || format!("cannot be {}", entry.node.kind());

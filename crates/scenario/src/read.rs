@@ -129,14 +129,17 @@ impl<'a> Section<'a> {
 
     /// The field of a key, which must be written because `why`.
     pub fn require<T>(&self, key: &Key<T>, why: &str) -> Parsed<Field<'a>> {
-        self.field(key).ok_or_else(|| {
-            Box::new(Fault {
-                place: self.place,
-                key: self.below(key.name()),
-                value: None,
-                problem: format!("is missing: {why}"),
-                allowed: schema::allowed(&self.described(key.name())),
-            })
+        self.field(key).ok_or_else(|| self.missing(key.name(), why))
+    }
+
+    /// A fault of this table, in which the key called `name` must be written because `why`.
+    pub fn missing(&self, name: &str, why: &str) -> Box<Fault> {
+        Box::new(Fault {
+            place: self.place,
+            key: self.below(name),
+            value: None,
+            problem: format!("is missing: {why}"),
+            allowed: schema::allowed(&self.described(name)),
         })
     }
 

@@ -56,11 +56,16 @@ impl Shown {
         &mut entries[at].1
     }
 
+    /// Moves these names to the beginning of a table, in this order, where they are in it.
+    pub fn begin(&mut self, names: &[&str]) {
+        let Shown::Table(entries) = self else { return };
+        entries.sort_by_key(|(name, _)| names.iter().position(|first| first == name).unwrap_or(names.len()));
+    }
+
     /// Puts what is in this table, which is at `path` of a scenario, in the documented order, and so in the tables of it.
     pub fn in_order(&mut self, path: &str) {
+        self.begin(&schema::names_in(path));
         let Shown::Table(entries) = self else { return };
-        let names = schema::names_in(path);
-        entries.sort_by_key(|(name, _)| names.iter().position(|known| known == name).unwrap_or(names.len()));
         for (name, value) in entries {
             value.in_order(&format!("{path}.{name}"));
         }

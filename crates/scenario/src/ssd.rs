@@ -30,25 +30,25 @@ pub(crate) struct Axis<F: 'static> {
 }
 
 pub(crate) const VICTIM: Axis<victim::Build> = Axis {
-    table: PolicyTable { name: "victim", schema: "ssd.gc.victim", common: &["policy"] },
+    table: PolicyTable { name: "victim", schema: "ssd.gc.victim" },
     registry: &victim::POLICIES,
     config: |config| &mut config.gc.victim,
 };
 
 pub(crate) const SCHEDULE: Axis<schedule::Build> = Axis {
-    table: PolicyTable { name: "schedule", schema: "ssd.gc.schedule", common: &["policy"] },
+    table: PolicyTable { name: "schedule", schema: "ssd.gc.schedule" },
     registry: &schedule::POLICIES,
     config: |config| &mut config.gc.schedule,
 };
 
 pub(crate) const PLACEMENT: Axis<placement::Build> = Axis {
-    table: PolicyTable { name: "placement", schema: "ssd.ftl.placement", common: &["policy"] },
+    table: PolicyTable { name: "placement", schema: "ssd.ftl.placement" },
     registry: &placement::POLICIES,
     config: |config| &mut config.ftl.placement,
 };
 
 pub(crate) const CONCURRENCY: Axis<concurrency::Build> = Axis {
-    table: PolicyTable { name: "concurrency", schema: "ssd.gc.concurrency", common: &["policy"] },
+    table: PolicyTable { name: "concurrency", schema: "ssd.gc.concurrency" },
     registry: &concurrency::POLICIES,
     config: |config| &mut config.gc.concurrency,
 };

@@ -8,8 +8,9 @@ use harmonia_workload::{AddressPattern, Arrival, Extent, StreamArrival, StreamCo
 use crate::error::{Fault, Parsed};
 use crate::presets::stand_in;
 use crate::read::{Field, Section};
-use crate::schema;
+use crate::schema::load::Load;
 use crate::schema::workload as keys;
+use crate::schema::{self, held};
 use crate::tree::{Entry, Node, Place, Table, Value};
 use crate::workload;
 
@@ -45,24 +46,16 @@ pub(crate) fn read(section: &Section<'_>) -> Parsed<StreamsConfig> {
         return Err(field.fault_allowing("is a single load and cannot be combined with streams", allowed));
     }
     let (limit, warmup) = workload::length(section)?;
-    let align = section.get_or(&keys::ALIGN, true)?;
-    let time_scale = section.get_or(&keys::TIME_SCALE, 1.0)?;
-    let persistence = section.get_or(&keys::STREAM_PERSISTENCE, 0.0)?;
+    let mut load = Load::Streams(StreamsConfig { limit, warmup, ..StreamsConfig::of(0, BTreeMap::new()) });
+    held::lay(&keys::KEYS, &mut load, section)?;
+    let Load::Streams(mut load) = load else { unreachable!("a load keeps its kind") };
     let tables = tables(section)?;
-    let mut streams = BTreeMap::new();
     for stream in sections(&tables)? {
         let name = stream.path.rsplit('.').next().unwrap_or_default().to_owned();
-        streams.insert(name, read_one(&stream, align)?);
+        load.streams.insert(name, read_one(&stream, load.align)?);
     }
-    Ok(StreamsConfig {
-        limit,
-        warmup,
-        align,
-        time_scale,
-        arrival: common_arrivals(section, &tables)?,
-        persistence,
-        streams,
-    })
+    load.arrival = common_arrivals(section, &tables)?;
+    Ok(load)
 }
 
 /// Visits every stream by its name.
@@ -79,7 +72,7 @@ fn common_arrivals(section: &Section<'_>, tables: &Node) -> Parsed<Option<Arriva
     let streams = sections(tables)?;
     let taking_part = streams.iter().find_map(|stream| stream.field(&keys::STREAM_COUNT));
     match (section.field(&keys::ARRIVAL), taking_part) {
-        (None, None) => match section.field(&keys::STREAM_PERSISTENCE) {
+        (None, None) => match section.named("stream_persistence") {
             Some(field) => {
                 Err(field.fault_allowing(NOBODY, "streams with `count` beside [workload.arrival]"))
             }
@@ -130,45 +123,25 @@ fn read_one(stream: &Section<'_>, align: bool) -> Parsed<StreamConfig> {
     let address = stream.child("workload.address")?;
     let arrivals = stream.child("workload.arrival")?;
     let sizes = stream.child("workload.size")?;
-    for name in ["skew", "skew_member", "skew_rest"] {
-        workload::foreign(&address, name, "a stream", "only in a load without streams")?;
-    }
-    let read_fraction = stream.get_or(&keys::STREAM_READ_FRACTION, 0.0)?;
-    let trim_fraction = workload::trims(stream, read_fraction)?;
-    let fua_fraction = stream.get_or(&keys::STREAM_FUA_FRACTION, 0.0)?;
-    let pattern = workload::pattern(&address)?;
-    let footprint = footprint(&address)?;
-    let jobs = stream.get_or(&keys::STREAM_JOBS, 1)?;
-    let outstanding = stream.get(&keys::STREAM_OUTSTANDING)?;
-    if let (2.., AddressPattern::Files(_), Some(field)) = (jobs, pattern, stream.field(&keys::STREAM_JOBS)) {
+    let mut load = Load::Stream(StreamConfig::writes(0.0, 0));
+    held::lay(&keys::KEYS, &mut load, stream)?;
+    footprint(&address)?;
+    workload::addresses(&mut load, &address, align)?;
+    let Load::Stream(mut load) = load else { unreachable!("a load keeps its kind") };
+    workload::trims_fit(stream, load.read_fraction, load.trim_fraction)?;
+    if let (2.., AddressPattern::Files(_), Some(field)) = (load.jobs, load.address, stream.named("jobs")) {
         return Err(field.fault_allowing("cannot share files", "1 with pattern files"));
     }
-    Ok(StreamConfig {
-        jobs,
-        outstanding,
-        arrival: arrival(stream, &arrivals)?,
-        size: workload::size(&sizes, None)?,
-        read_fraction,
-        trim_fraction,
-        fua_fraction,
-        address: pattern,
-        footprint: keys::FOOTPRINT.read(&footprint)?,
-        start: address.get(&keys::ADDRESS_START)?,
-        start_unit: workload::start_unit(&address, pattern, align)?,
-    })
+    load.arrival = arrival(stream, &arrivals, load.read_fraction)?;
+    load.size = workload::size(&sizes, None)?;
+    Ok(load)
 }
 
 /// Arrivals of a stream's own, or its part in common ones.
-fn arrival(stream: &Section<'_>, arrivals: &Section<'_>) -> Parsed<StreamArrival> {
+fn arrival(stream: &Section<'_>, arrivals: &Section<'_>, read_fraction: f64) -> Parsed<StreamArrival> {
     if let Some(count) = stream.field(&keys::STREAM_COUNT) {
         if stream.field(&keys::STREAM_ARRIVAL).is_some() {
             return Err(count.fault("does not go with `arrival`: the stream has arrivals of its own"));
-        }
-        for key in [&keys::STREAM_JOBS, &keys::STREAM_OUTSTANDING] {
-            if let Some(field) = stream.field(key) {
-                let allowed = "a stream with `arrival` of its own";
-                return Err(field.fault_allowing("does not go with `count`", allowed));
-            }
         }
         let counts = keys::STREAM_COUNT.read(&count)?;
         if counts.iter().all(|&count| count == 0) {
@@ -181,7 +154,7 @@ fn arrival(stream: &Section<'_>, arrivals: &Section<'_>) -> Parsed<StreamArrival
         let allowed = "poisson, fixed, on-off, write-bursts, choices; closed in a load without streams";
         return Err(field.fault_allowing("cannot be combined with streams", allowed));
     }
-    workload::has_writes(stream, &arrival)?;
+    workload::has_writes(stream, &arrival, read_fraction)?;
     Ok(StreamArrival::Own(arrival))
 }
 
@@ -226,7 +199,8 @@ pub(crate) fn fit(section: &Section<'_>, load: &StreamsConfig, array_bytes: u64)
 }
 
 fn footprint<'a>(address: &Section<'a>) -> Parsed<Field<'a>> {
-    address.require(&keys::FOOTPRINT, "a stream has a part of the space")
+    let missing = || address.missing("footprint", "a stream has a part of the space");
+    address.named("footprint").ok_or_else(missing)
 }
 
 /// A fault of a footprint for which there are only so many bytes.

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use harmonia_trace::within;
-use harmonia_trace::{AUTO, BLKPARSE, CSV, FORMATS, TraceFormat, TraceOptions, UnitOptions};
-use harmonia_workload::{Limit, Pacing, Remap, TraceConfig, Volumes};
+use harmonia_trace::{BLKPARSE, CSV, FORMATS, TraceFormat, TraceOptions};
+use harmonia_workload::{Pacing, TraceConfig};
 
 use crate::error::Parsed;
 use crate::read::Section;
+use crate::schema::held;
+use crate::schema::load::Load;
 use crate::schema::workload as keys;
 use crate::tree::Place;
 use crate::workload::{foreign, limit, warmup};
@@ -16,43 +18,17 @@ use crate::workload::{foreign, limit, warmup};
 pub(crate) fn read(section: &Section<'_>, folder: Option<&Path>) -> Parsed<TraceConfig> {
     let names = section.must(&keys::PATH, "name the trace here or with --trace FILE")?;
     let paths = names.into_iter().map(|(name, place)| path(name, place, folder)).collect();
-    let mut options = options(section)?;
-    let time_scale = section.get_or(&keys::TIME_SCALE, 1.0)?;
-    let repeat = section.get_or(&keys::REPEAT, 1)?;
-    let pacing = pacing(section, time_scale)?;
-    let remap = section.get_or(&keys::REMAP, Remap::Reject)?;
-    let (volumes, only) = section.get_or(&keys::VOLUMES, (Volumes::default(), None))?;
-    options.only = only;
-    let align = section.get_or(&keys::ALIGN, false)?;
-    let limit = limit(section)?;
-    Ok(TraceConfig {
-        paths,
-        options,
-        repeat,
-        pacing,
-        time_scale,
-        volumes,
-        align,
-        remap,
-        limit,
-        warmup: warmup(section, limit)?.unwrap_or(Limit::Requests(0)),
-    })
-}
-
-/// What decides when requests arrive. Keys that mean nothing beside it are refused.
-fn pacing(section: &Section<'_>, scale: f64) -> Parsed<Pacing> {
-    let depth = section.get(&keys::QUEUE_DEPTH)?;
-    let mut pacing = section.get_or(&keys::REPLAY, Pacing::default())?;
-    let Pacing::Closed { queue_depth } = &mut pacing else {
-        foreign(section, "queue_depth", "a replay that is not closed", "only with replay = \"closed\"")?;
-        return Ok(pacing);
-    };
-    *queue_depth = depth.unwrap_or(*queue_depth);
-    if scale != 1.0 {
+    let mut load = Load::Trace(TraceConfig::of(paths));
+    held::lay(&keys::KEYS, &mut load, section)?;
+    let Load::Trace(mut load) = load else { unreachable!("a load keeps its kind") };
+    options_fit(section, &load.options)?;
+    if matches!(load.pacing, Pacing::Closed { .. }) && load.time_scale != 1.0 {
         let allowed = "1, or replay = \"open\" or \"think-times\"";
         foreign(section, "time_scale", "replay = \"closed\", where completions set the pace", allowed)?;
     }
-    Ok(pacing)
+    load.limit = limit(section)?;
+    load.warmup = warmup(section, load.limit)?.unwrap_or(load.warmup);
+    Ok(load)
 }
 
 /// A name that stands in the scenario's file is relative to its folder.
@@ -61,49 +37,28 @@ fn path(name: String, place: Place, folder: Option<&Path>) -> PathBuf {
     folder.filter(|_| is_written).map_or_else(|| name.clone().into(), |folder| within(folder, &name))
 }
 
-/// How the files are to be read.
-fn options(section: &Section<'_>) -> Parsed<TraceOptions> {
-    let format = section.get_or(&keys::FORMAT, AUTO)?;
-    let options = TraceOptions {
-        format: format.to_owned(),
-        units: UnitOptions {
-            time_ns: section.get(&keys::TIME_UNIT)?,
-            address: section.get(&keys::ADDRESS_UNIT)?,
-            size: section.get(&keys::SIZE_UNIT)?,
-            read_is: section.get(&keys::READ_IS)?,
-        },
-        columns: section.get(&keys::COLUMNS)?,
-        event_format: section.get(&keys::EVENT_FORMAT)?,
-        ops: section.get(&keys::OPS)?,
-        action: section.get(&keys::ACTION)?,
-        sort_window: section.get(&keys::SORT_WINDOW)?,
-        spread: section.get(&keys::SPREAD)?,
-        same_volumes: section.get(&keys::SAME_VOLUMES)?,
-        only: None,
-        start: section.get(&keys::START)?,
-        end: section.get(&keys::END)?,
-        skip_bad: section.get_or(&keys::SKIP_BAD, 0)?,
-    };
-    if let (Some(start), Some(end)) = (section.field(&keys::START), section.field(&keys::END))
+/// Whether what is said of how the files are to be read goes together.
+fn options_fit(section: &Section<'_>, options: &TraceOptions) -> Parsed<()> {
+    if let (Some(start), Some(end)) = (section.named("start"), section.named("end"))
         && options.start >= options.end
     {
         let start = start.node.shown();
         let allowed = format!("a time later than {start}, or an earlier `start`");
         return Err(end.fault_allowing(format!("is not later than `start` = {start}"), allowed));
     }
-    if let (Some(field), Some(other)) = (section.field(&keys::OPS), section.field(&keys::READ_IS)) {
+    if let (Some(field), Some(other)) = (section.named("ops"), section.named("read_is")) {
         let beside =
             format!("stands beside `read_is` = {}: it says what each code means", other.node.shown());
         return Err(field.fault_allowing(beside, "one of the two".to_owned()));
     }
-    if let Some(known) = FORMATS.iter().find(|known| known.name == format) {
+    if let Some(known) = FORMATS.iter().find(|known| known.name == options.format) {
         belong(section, known)?;
     }
-    if let (CSV, Some(field), None) = (format, section.field(&keys::FORMAT), options.columns) {
+    if let (CSV, Some(field), None) = (options.format.as_str(), section.named("format"), &options.columns) {
         let allowed = "workload.columns = \"time,op,offset,size\" beside it, with a name for each column";
         return Err(field.fault_allowing("needs the names of the columns", allowed));
     }
-    Ok(options)
+    Ok(())
 }
 
 /// Refuses what the format leaves nothing to choose of.

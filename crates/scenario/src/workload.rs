@@ -6,7 +6,7 @@ use harmonia_array::ArrayConfig;
 use harmonia_types::Deadlines;
 use harmonia_workload::{
     AddressPattern, Arrival, Choices, Extent, FilePattern, Limit, Phase, SizeDistribution, SkewRest,
-    SyntheticConfig, WorkingSetPattern, WorkloadConfig,
+    SyntheticConfig, WorkloadConfig,
 };
 
 use crate::error::{Fault, Parsed};
@@ -14,13 +14,12 @@ use crate::level::Room;
 use crate::presets::workload::{self as presets, WorkloadPreset};
 use crate::read::{Field, Section};
 use crate::scenario::{FlagValue, ReadingFlag, TraceFile};
-use crate::schema;
+use crate::schema::load::Load;
 use crate::schema::workload::{self as keys, Process, Shape};
+use crate::schema::{self, held};
 use crate::tree::{Entry, Node, Place, Table, Value};
 use crate::{streams, trace};
 
-/// What a load of several streams has for each of them.
-const OF_A_STREAM: &[&str] = &["size", "read_fraction", "trim_fraction", "fua_fraction", "address"];
 const DEFAULT_REQUESTS: u64 = 100_000;
 const DEFAULT_WARMUP: u64 = 2_000;
 const DEFAULT_BURST: u32 = 100;
@@ -53,17 +52,17 @@ pub(crate) fn read(root: &Section<'_>, folder: Option<&Path>, room: &Room) -> Pa
     if is_trace {
         trace::read(&section, folder).map(WorkloadConfig::Trace)
     } else if has_streams {
-        if let Some(field) = OF_A_STREAM.iter().find_map(|name| section.named(name)) {
-            let name = field.path.rsplit('.').next().unwrap_or_default();
+        // What each stream has; arrivals may also be common to several.
+        let own = schema::names_in("workload.stream");
+        let is_own = |name: &&str| *name != "arrival" && own.contains(name);
+        let mut names = schema::names_in("workload").into_iter().filter(is_own);
+        if let Some(field) = names.find_map(|name| section.named(name)) {
+            let name = field.name();
             let allowed = format!("[workload.stream.NAME] with `{name}`, for each stream");
             return Err(field.fault_allowing("does not belong to a load of several streams", allowed));
         }
         streams::read(&section).map(WorkloadConfig::Streams)
     } else {
-        if let Some(field) = section.field(&keys::STREAM_PERSISTENCE) {
-            let allowed = "only beside [workload.stream.NAME]";
-            return Err(field.fault_allowing("does not belong to a load without streams", allowed));
-        }
         synthetic(&section, room).map(WorkloadConfig::Synthetic)
     }
 }
@@ -169,62 +168,53 @@ pub(crate) fn length(section: &Section<'_>) -> Parsed<(Limit, Limit)> {
     Ok((limit, warmup))
 }
 
-/// Share of requests that trim, which leaves its share to reading.
-pub(crate) fn trims(section: &Section<'_>, read_fraction: f64) -> Parsed<f64> {
-    let Some(field) = section.field(&keys::TRIM_FRACTION) else { return Ok(0.0) };
-    let share = keys::TRIM_FRACTION.read(&field)?;
+/// Refuses a share of requests that trim which is more than is left by those that read.
+pub(crate) fn trims_fit(section: &Section<'_>, read_fraction: f64, trim_fraction: f64) -> Parsed<()> {
     let most = 1.0 - read_fraction;
-    if share > most {
-        let problem = format!("is more than `read_fraction` = {read_fraction} leaves");
-        return Err(field.fault_allowing(problem, format!("0 to {most}, or a smaller `read_fraction`")));
+    match section.named("trim_fraction") {
+        Some(field) if trim_fraction > most => {
+            let problem = format!("is more than `read_fraction` = {read_fraction} leaves");
+            Err(field.fault_allowing(problem, format!("0 to {most}, or a smaller `read_fraction`")))
+        }
+        _ => Ok(()),
     }
-    Ok(share)
 }
 
 /// Bursts of writes need something that writes.
-pub(crate) fn has_writes(section: &Section<'_>, arrival: &Arrival) -> Parsed<()> {
-    let Some(field) = section.field(&keys::READ_FRACTION) else { return Ok(()) };
-    if matches!(arrival, Arrival::WriteBursts { .. }) && keys::READ_FRACTION.read(&field)? == 1.0 {
-        let allowed = "below 1, or process = \"on-off\" for bursts of reads";
-        return Err(field.fault_allowing("leaves no writes for the bursts of writes", allowed));
+pub(crate) fn has_writes(section: &Section<'_>, arrival: &Arrival, read_fraction: f64) -> Parsed<()> {
+    match section.named("read_fraction") {
+        Some(field) if matches!(arrival, Arrival::WriteBursts { .. }) && read_fraction == 1.0 => {
+            let allowed = "below 1, or process = \"on-off\" for bursts of reads";
+            Err(field.fault_allowing("leaves no writes for the bursts of writes", allowed))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn synthetic(section: &Section<'_>, room: &Room) -> Parsed<SyntheticConfig> {
     let preset = section.get(&keys::PRESET)?.and_then(presets::find);
     let (limit, warmup) = length(section)?;
-    let fraction = section.get(&keys::READ_FRACTION)?;
-    let address = section.child("workload.address")?;
     // All tables before any value: what is misspelt is told before what is missing.
+    let address = section.child("workload.address")?;
     let arrivals = section.child("workload.arrival")?;
     let sizes = section.child("workload.size")?;
-    let pattern = pattern(&address)?;
-    let footprint = address.get_or(&keys::FOOTPRINT, Extent::ALL)?;
-    foreign(&address, "start", "a load without streams", "in [workload.stream.NAME.address]")?;
-    let skew = address.get(&keys::SKEW)?;
-    let member = address.get_or(&keys::SKEW_MEMBER, 0)?;
-    let rest = address.get(&keys::SKEW_REST)?;
-    let align = section.get_or(&keys::ALIGN, true)?;
-    let arrival = arrival(&arrivals, preset)?;
-    has_writes(section, &arrival)?;
-    let read_fraction = fraction.unwrap_or(preset.map_or(0.0, |preset| preset.read_fraction));
-    Ok(SyntheticConfig {
+    let mut load = Load::Synthetic(SyntheticConfig {
         limit,
         warmup,
-        arrival,
-        size: size(&sizes, preset)?,
-        read_fraction,
-        trim_fraction: trims(section, read_fraction)?,
-        fua_fraction: section.get_or(&keys::FUA_FRACTION, 0.0)?,
-        address: pattern,
-        footprint,
-        start_unit: start_unit(&address, pattern, align)?,
-        skew_fraction: skew.unwrap_or(preset.map_or(0.0, |preset| preset.skew_fraction)),
-        skew_member: member,
-        skew_rest: rest.unwrap_or(if room.is_raid0() { SkewRest::Others } else { SkewRest::All }),
-        align,
-    })
+        read_fraction: preset.map_or(0.0, |preset| preset.read_fraction),
+        skew_fraction: preset.map_or(0.0, |preset| preset.skew_fraction),
+        skew_rest: if room.is_raid0() { SkewRest::Others } else { SkewRest::All },
+        ..SyntheticConfig::writes(0, 0.0, 0)
+    });
+    held::lay(&keys::KEYS, &mut load, section)?;
+    let is_aligned = matches!(&load, Load::Synthetic(load) if load.align);
+    addresses(&mut load, &address, is_aligned)?;
+    let Load::Synthetic(mut load) = load else { unreachable!("a load keeps its kind") };
+    load.arrival = arrival(&arrivals, preset)?;
+    has_writes(section, &load.arrival, load.read_fraction)?;
+    load.size = size(&sizes, preset)?;
+    trims_fit(section, load.read_fraction, load.trim_fraction)?;
+    Ok(load)
 }
 
 /// A key that the chosen variant of its table does not have.
@@ -391,56 +381,39 @@ fn bursts(table: &Section<'_>, rate: f64, usual: Option<&Arrival>) -> Parsed<(f6
     Err(field.fault_allowing(problem, allowed))
 }
 
-/// Where requests go; the keys of a pattern only with that pattern.
-pub(crate) fn pattern(table: &Section<'_>) -> Parsed<AddressPattern> {
-    let mut pattern = table.get_or(&keys::PATTERN, AddressPattern::Uniform)?;
-    let chosen = keys::PATTERN.show(&pattern);
-    let is_other = |owner: &str| chosen != Some(owner.into());
-    for (name, owner) in schema::owned("workload.address").filter(|(_, owner)| is_other(owner)) {
-        foreign(table, name, "this pattern", &format!("only with pattern = \"{owner}\""))?;
+/// Lays `[workload.address]` over a load or a stream, the keys of a pattern only with that pattern.
+pub(crate) fn addresses(load: &mut Load, address: &Section<'_>, is_aligned: bool) -> Parsed<()> {
+    let pattern = address.get_or(&keys::PATTERN, AddressPattern::Uniform)?;
+    may_start_anywhere(address, pattern, is_aligned)?;
+    if let Some(place) = load.pattern_mut() {
+        *place = pattern;
     }
-    match &mut pattern {
-        AddressPattern::Zipf { theta } => *theta = table.get_or(&keys::THETA, *theta)?,
-        AddressPattern::Hotspot { hot_space, hot_traffic } => {
-            *hot_space = table.get_or(&keys::HOT_SPACE, *hot_space)?;
-            *hot_traffic = table.get_or(&keys::HOT_TRAFFIC, *hot_traffic)?;
-        }
-        AddressPattern::WorkingSet(WorkingSetPattern { first_touch, sequential, reuse }) => {
-            *first_touch = table.must(&keys::FIRST_TOUCH, "how fast the footprint is touched")?;
-            *sequential = table.get_or(&keys::SEQUENTIAL, *sequential)?;
-            *reuse = table.get_or(&keys::REUSE, *reuse)?;
-        }
-        AddressPattern::Files(pattern) => files(table, pattern)?,
-        AddressPattern::Uniform | AddressPattern::Sequential => {}
+    held::lay(&keys::KEYS, load, address)?;
+    match load.pattern_mut() {
+        Some(AddressPattern::Files(files)) => files_fit(address, files),
+        _ => Ok(()),
     }
-    Ok(pattern)
 }
 
-/// What starts are multiples of.
-pub(crate) fn start_unit(address: &Section<'_>, pattern: AddressPattern, is_aligned: bool) -> Parsed<u64> {
-    let Some(field) = address.field(&keys::ADDRESS_ALIGN) else { return Ok(1) };
+/// Refuses starts of requests where others are said already.
+fn may_start_anywhere(address: &Section<'_>, pattern: AddressPattern, is_aligned: bool) -> Parsed<()> {
+    let Some(field) = address.named("align") else { return Ok(()) };
     if matches!(pattern, AddressPattern::Files(_)) {
         return Err(field.fault("does not go with pattern = \"files\": files begin on whole pages"));
     }
     if is_aligned {
         return Err(field.fault("does not go with `workload.align` = true: requests are whole pages"));
     }
-    keys::ADDRESS_ALIGN.read(&field)
+    Ok(())
 }
 
-fn files(table: &Section<'_>, pattern: &mut FilePattern) -> Parsed<()> {
-    let largest = table.must(&keys::FILE_SIZE, "there is no default size of files")?;
-    let smallest = table.get_or(&keys::FILE_SIZE_MIN, largest)?;
-    if let Some(field) = table.field(&keys::FILE_SIZE_MIN).filter(|_| smallest > largest) {
-        return Err(field.fault("is above `file_size`"));
+/// Files are all alike unless the smallest size is said.
+fn files_fit(address: &Section<'_>, files: &mut FilePattern) -> Parsed<()> {
+    match address.named("file_size_min") {
+        None => files.smallest = files.largest,
+        Some(field) if files.smallest > files.largest => return Err(field.fault("is above `file_size`")),
+        Some(_) => {}
     }
-    *pattern = FilePattern {
-        smallest,
-        largest,
-        reads: table.get_or(&keys::FILE_READS, pattern.reads)?,
-        deletes: table.get_or(&keys::FILE_DELETES, pattern.deletes)?,
-        delete_batch: table.get_or(&keys::DELETE_BATCH, pattern.delete_batch)?,
-    };
     Ok(())
 }
 

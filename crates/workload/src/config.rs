@@ -104,6 +104,19 @@ pub struct StreamsConfig {
 }
 
 impl StreamsConfig {
+    /// So many requests of these streams, of whole pages, each stream with arrivals of its own. Other loads say what is different.
+    pub fn of(requests: u64, streams: BTreeMap<String, StreamConfig>) -> StreamsConfig {
+        StreamsConfig {
+            limit: Limit::Requests(requests),
+            warmup: Limit::Requests(0),
+            align: true,
+            time_scale: 1.0,
+            arrival: None,
+            persistence: 0.0,
+            streams,
+        }
+    }
+
     /// The stream of each job, jobs in the order in which requests count them as volumes.
     pub fn jobs(&self) -> impl Iterator<Item = (&str, &StreamConfig)> {
         self.streams
@@ -132,6 +145,8 @@ pub struct StreamConfig {
     pub jobs: u32,
     /// Requests that each job has outstanding at most; the next one is issued when one completes. `None`: any number.
     pub outstanding: Option<u32>,
+    /// All its requests come so much later, before times are scaled; zero with common arrivals.
+    pub start_delay: SimDuration,
     /// How long they are.
     pub size: SizeDistribution,
     /// Share of its requests that read, 0..=1.
@@ -148,6 +163,59 @@ pub struct StreamConfig {
     pub start: Option<Extent>,
     /// As in [`SyntheticConfig`].
     pub start_unit: Bytes,
+}
+
+impl StreamConfig {
+    /// Writes of so many bytes at random times, so many a second, anywhere in its part, which is all of the space. Other streams
+    /// say what is different.
+    pub fn writes(rate: f64, bytes: Bytes) -> StreamConfig {
+        StreamConfig {
+            arrival: StreamArrival::Own(Arrival::Poisson { rate }),
+            jobs: 1,
+            outstanding: None,
+            start_delay: SimDuration::ZERO,
+            size: SizeDistribution::Fixed { mean: bytes },
+            read_fraction: 0.0,
+            trim_fraction: 0.0,
+            fua_fraction: 0.0,
+            address: AddressPattern::Uniform,
+            footprint: Extent::ALL,
+            start: None,
+            start_unit: 1,
+        }
+    }
+
+    /// How much later its requests come in a load whose times are scaled; at most [`SimDuration`]'s largest.
+    pub(crate) fn delay(&self, load: &StreamsConfig) -> SimDuration {
+        SimDuration((self.start_delay.0 as f64 * load.time_scale).round() as u64)
+    }
+
+    /// The stream as a load of its own, on its part, from its start: that of one of its jobs, with these arrivals.
+    pub(crate) fn alone(&self, load: &StreamsConfig, arrival: &Arrival) -> SyntheticConfig {
+        SyntheticConfig {
+            // Requests are counted over all streams.
+            limit: match load.limit {
+                Limit::Requests(_) => Limit::Requests(u64::MAX),
+                Limit::Duration(end) => {
+                    Limit::Duration(SimDuration(end.0.saturating_sub(self.delay(load).0)))
+                }
+            },
+            warmup: load.warmup,
+            // Times of one of several jobs are as many times as long.
+            arrival: arrival.clone().scaled(load.time_scale * f64::from(self.jobs)),
+            size: self.size.clone(),
+            read_fraction: self.read_fraction,
+            trim_fraction: self.trim_fraction,
+            fua_fraction: self.fua_fraction,
+            address: self.address,
+            footprint: Extent::ALL,
+            start_unit: self.start_unit,
+            skew_fraction: 0.0,
+            skew_member: 0,
+            skew_rest: SkewRest::Others,
+            align: load.align,
+        }
+    }
 }
 
 /// A length in the logical space.
@@ -405,6 +473,25 @@ pub struct TraceConfig {
     pub limit: Option<Limit>,
     /// The first part, simulated and discarded.
     pub warmup: Limit,
+}
+
+impl TraceConfig {
+    /// All of a trace in these files, replayed once at its own times, its volumes apart, and refused where it goes beyond the array.
+    /// Other replays say what is different.
+    pub fn of(paths: Vec<PathBuf>) -> TraceConfig {
+        TraceConfig {
+            paths,
+            options: TraceOptions::default(),
+            repeat: 1,
+            pacing: Pacing::default(),
+            time_scale: 1.0,
+            volumes: Volumes::default(),
+            align: false,
+            remap: Remap::Reject,
+            limit: None,
+            warmup: Limit::Requests(0),
+        }
+    }
 }
 
 /// What decides when the requests of a trace arrive.

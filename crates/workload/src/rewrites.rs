@@ -8,7 +8,7 @@
 //! ([`WorkloadConfig::cannot_be_rewritten`]); what a slow array changes about the order of requests.
 
 use harmonia_engine::Rng;
-use harmonia_types::{HostRequest, Operation, SimTime};
+use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
 
 use crate::replay::{Replay, TraceSource};
 use crate::synthetic::Requests;
@@ -134,10 +134,11 @@ impl WorkloadConfig {
             }),
             WorkloadConfig::Streams(load) => {
                 let mut load = StreamsConfig { limit: ALL, warmup: ALL, ..load };
-                // Nothing completes here.
-                load.streams
-                    .values_mut()
-                    .for_each(|stream| (stream.outstanding, stream.fua_fraction) = (None, 0.0));
+                // Nothing completes here, and the load has been on for long.
+                for stream in load.streams.values_mut() {
+                    (stream.outstanding, stream.fua_fraction) = (None, 0.0);
+                    stream.start_delay = SimDuration::ZERO;
+                }
                 WorkloadConfig::Streams(load)
             }
             WorkloadConfig::Trace(load) => {
@@ -243,14 +244,12 @@ fn writes(mut source: TraceSource) -> Result<bool, SourceError> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
     use harmonia_trace::{Trace, TraceOptions};
 
     use super::*;
-    use crate::{
-        ArrayGeometryForLoad, Extent, Remap, SizeDistribution, StreamArrival, StreamConfig, Volumes,
-    };
+    use crate::{ArrayGeometryForLoad, Extent, Remap, StreamConfig};
 
     const PAGE: u64 = 4096;
     const ARRAY: ArrayGeometryForLoad = ArrayGeometryForLoad {
@@ -272,30 +271,13 @@ mod tests {
 
     fn streams() -> StreamsConfig {
         let stream = |rate, theta| StreamConfig {
-            arrival: StreamArrival::Own(Arrival::Poisson { rate }),
-            jobs: 1,
-            outstanding: None,
-            size: SizeDistribution::Fixed { mean: PAGE },
             read_fraction: 0.5,
-            trim_fraction: 0.0,
-            fua_fraction: 0.0,
             address: AddressPattern::Zipf { theta },
             footprint: Extent::Share(0.5),
-            start: None,
-            start_unit: 1,
+            ..StreamConfig::writes(rate, PAGE)
         };
-        StreamsConfig {
-            limit: Limit::Requests(20_000),
-            warmup: Limit::Requests(0),
-            align: true,
-            time_scale: 1.0,
-            arrival: None,
-            persistence: 0.0,
-            streams: BTreeMap::from([
-                ("a".to_owned(), stream(100.0, 1.2)),
-                ("b".to_owned(), stream(300.0, 1.2)),
-            ]),
-        }
+        let streams = [("a".to_owned(), stream(100.0, 1.2)), ("b".to_owned(), stream(300.0, 1.2))];
+        StreamsConfig::of(20_000, streams.into())
     }
 
     /// The ten pages that are asked for most, of so many requests.
@@ -332,6 +314,15 @@ mod tests {
         }
     }
 
+    /// An array is aged by a load that has been on for long: by all streams, also by one that starts late.
+    #[test]
+    fn a_stream_that_starts_late_ages_the_array_as_one_that_does_not() {
+        let mut late = streams();
+        late.streams.get_mut("b").expect("a stream").start_delay = SimDuration::from_ms(3_600_000);
+        let drawn = |load: StreamsConfig| of(&WorkloadConfig::Streams(load).prepare(&ARRAY).unwrap(), 8);
+        assert_eq!(drawn(late), drawn(streams()));
+    }
+
     /// Kept or read again, all that a trace writes comes equally often, in pieces of its own order, and in another order each time.
     #[test]
     fn a_trace_comes_again_in_another_order() {
@@ -341,18 +332,7 @@ mod tests {
         };
         let text: String = (0..WRITES).map(row).collect();
         let trace = Trace::from_bytes("t.csv", text.into_bytes(), &TraceOptions::of_format("msr")).unwrap();
-        let config = TraceConfig {
-            paths: vec!["t".into()],
-            options: TraceOptions::default(),
-            repeat: 1,
-            pacing: Pacing::Open,
-            time_scale: 1.0,
-            volumes: Volumes::Apart,
-            remap: Remap::Wrap,
-            align: false,
-            limit: None,
-            warmup: Limit::Requests(0),
-        };
+        let config = TraceConfig { remap: Remap::Wrap, ..TraceConfig::of(vec!["t".into()]) };
         let array = ArrayGeometryForLoad { logical_bytes: 2000 * PAGE, member_bytes: 1000 * PAGE, ..ARRAY };
         let replay = Replay::new(trace, &config, &array).unwrap();
         for most in [TOGETHER, 5 * TOGETHER + 3, WRITES, KEPT] {

@@ -28,17 +28,23 @@
 //!   complete                    1   2
 //! ```
 //!
+//! A stream may start late, as a neighbour or a backup that begins during the run: its arrivals are those it would have anyway, all of
+//! them later by its delay.
+//!
 //! Not modelled: streams that wait for one another, closed loops, skew.
 
 use harmonia_engine::Rng;
-use harmonia_types::{Bytes, Completion, HostRequest, Owners, SimTime};
+use harmonia_types::{Bytes, Completion, HostRequest, Owners, SimDuration, SimTime};
 
 use crate::choices::{check_counts, check_persistence};
 use crate::synthetic::{Clock, Deck, Requests, check_extent, shown};
 use crate::{
-    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Limit, Next, SkewRest, Source, SourceError,
-    StreamArrival, StreamConfig, StreamsConfig, Synthetic, SyntheticConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Limit, Next, Source, SourceError, StreamArrival,
+    StreamConfig, StreamsConfig, Synthetic, SyntheticConfig,
 };
+
+/// 2^63 ns, 292 years: beyond it sums of times may overflow.
+const LATEST: u64 = 1 << 63;
 
 /// A load of several streams.
 #[derive(Debug, Clone)]
@@ -59,6 +65,8 @@ struct Stream {
     free: u32,
     /// Where its part begins.
     base: Bytes,
+    /// How much later than at time 0 it starts.
+    delay: SimDuration,
     load: StreamLoad,
 }
 
@@ -119,12 +127,17 @@ impl Streams {
             }
             let own = ArrayGeometryForLoad { logical_bytes: bytes, ..array };
             check_jobs(stream).map_err(at)?;
+            let delay = stream.delay(config);
+            if delay.0 >= LATEST {
+                let (delay, scale) = (stream.start_delay, config.time_scale);
+                return Err(at(format!("start_delay = {delay}: times {scale} it is beyond 292 years")));
+            }
             for job in 0..stream.jobs {
                 let seed =
                     if stream.jobs == 1 { root(seed, name) } else { root(seed, &format!("{name}/{job}")) };
                 let load = StreamLoad::new(config, stream, own, seed).map_err(at)?;
                 let free = stream.outstanding.unwrap_or(u32::MAX);
-                streams.push(Stream { name: name.clone(), free, base, load });
+                streams.push(Stream { name: name.clone(), free, base, delay, load });
             }
             stacked += if stream.start.is_none() { bytes } else { 0 };
         }
@@ -238,7 +251,7 @@ impl Stream {
         if ahead.is_none() {
             let next = load.next(SimTime::ZERO, &[]).map_err(|error| named(&self.name, &error))?;
             if let Next::At(request) = next {
-                *ahead = Some(request);
+                *ahead = Some(HostRequest { arrival: request.arrival + self.delay, ..request });
             }
         }
         Ok(())
@@ -390,9 +403,12 @@ fn part(stream: &StreamConfig, array: &ArrayGeometryForLoad) -> Result<Bytes, St
     }
 }
 
-/// Whether jobs and outstanding requests go with the rest of a stream.
+/// Whether jobs, outstanding requests and a delay go with the rest of a stream.
 fn check_jobs(stream: &StreamConfig) -> Result<(), String> {
     let is_own = matches!(stream.arrival, StreamArrival::Own(_));
+    if stream.start_delay > SimDuration::ZERO && !is_own {
+        return Err("start_delay: it needs arrivals of its own, not a count".into());
+    }
     match (stream.jobs, stream.outstanding) {
         (0, _) => Err("jobs = 0: nobody issues its requests".into()),
         (_, Some(0)) => Err("outstanding = 0: its first request would wait for ever".into()),
@@ -405,7 +421,7 @@ fn check_jobs(stream: &StreamConfig) -> Result<(), String> {
     }
 }
 
-/// A stream as a load of its own, on its part: that of one of its jobs.
+/// The stream as a load of its own, on its part: that of one of its jobs.
 fn alone(
     config: &StreamsConfig,
     stream: &StreamConfig,
@@ -414,25 +430,5 @@ fn alone(
     if matches!(arrival, Arrival::Closed { .. }) {
         return Err("arrival.process = \"closed\": a closed loop cannot be combined with streams".into());
     }
-    Ok(SyntheticConfig {
-        // Requests are counted over all streams.
-        limit: match config.limit {
-            Limit::Requests(_) => Limit::Requests(u64::MAX),
-            duration @ Limit::Duration(_) => duration,
-        },
-        warmup: config.warmup,
-        // Times of one of several jobs are as many times as long.
-        arrival: arrival.clone().scaled(config.time_scale * f64::from(stream.jobs)),
-        size: stream.size.clone(),
-        read_fraction: stream.read_fraction,
-        trim_fraction: stream.trim_fraction,
-        fua_fraction: stream.fua_fraction,
-        address: stream.address,
-        footprint: Extent::ALL,
-        start_unit: stream.start_unit,
-        skew_fraction: 0.0,
-        skew_member: 0,
-        skew_rest: SkewRest::Others,
-        align: config.align,
-    })
+    Ok(stream.alone(config, arrival))
 }

@@ -28,16 +28,10 @@ const ROWS: &str = "1000,h,2,Read,32256,8192,5\n\
 
 fn config(remap: Remap) -> TraceConfig {
     TraceConfig {
-        paths: vec!["t.csv".into()],
         options: TraceOptions::of_format("msr"),
-        repeat: 1,
-        pacing: Pacing::Open,
-        time_scale: 1.0,
         volumes: Volumes::Overlay,
         remap,
-        align: false,
-        limit: None,
-        warmup: Limit::Requests(0),
+        ..TraceConfig::of(vec!["t.csv".into()])
     }
 }
 

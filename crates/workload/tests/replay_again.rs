@@ -19,18 +19,7 @@ const ARRAY: ArrayGeometryForLoad = ArrayGeometryForLoad {
 };
 
 fn config() -> TraceConfig {
-    TraceConfig {
-        paths: vec!["t".into()],
-        options: TraceOptions::default(),
-        repeat: 1,
-        pacing: Pacing::Open,
-        time_scale: 1.0,
-        volumes: Volumes::Apart,
-        remap: Remap::Wrap,
-        align: false,
-        limit: None,
-        warmup: Limit::Requests(0),
-    }
+    TraceConfig { remap: Remap::Wrap, ..TraceConfig::of(vec!["t".into()]) }
 }
 
 fn msr(text: &str) -> Trace {

@@ -22,10 +22,6 @@ const DEVICE: ArrayGeometryForLoad = ArrayGeometryForLoad {
     scaled_from: None,
 };
 
-fn pages(pages: u64) -> SizeDistribution {
-    SizeDistribution::Fixed { mean: pages * PAGE }
-}
-
 /// Files of 16 pages.
 const FILES: FilePattern = FilePattern {
     smallest: 16 * PAGE,
@@ -37,30 +33,16 @@ const FILES: FilePattern = FilePattern {
 
 fn stream(address: AddressPattern, footprint: f64) -> StreamConfig {
     StreamConfig {
-        arrival: StreamArrival::Own(Arrival::Poisson { rate: 1000.0 }),
-        jobs: 1,
-        outstanding: None,
-        size: pages(2),
         read_fraction: 0.25,
-        trim_fraction: 0.0,
-        fua_fraction: 0.0,
         address,
         footprint: Extent::Share(footprint),
-        start: None,
-        start_unit: 1,
+        ..StreamConfig::writes(1000.0, 2 * PAGE)
     }
 }
 
 fn load<'a>(streams: impl IntoIterator<Item = (&'a str, StreamConfig)>, requests: u64) -> StreamsConfig {
-    StreamsConfig {
-        limit: Limit::Requests(requests),
-        warmup: Limit::Requests(0),
-        align: true,
-        time_scale: 1.0,
-        arrival: None,
-        persistence: 0.0,
-        streams: streams.into_iter().map(|(name, stream)| (name.to_owned(), stream)).collect(),
-    }
+    let streams = streams.into_iter().map(|(name, stream)| (name.to_owned(), stream)).collect();
+    StreamsConfig::of(requests, streams)
 }
 
 fn all(config: &StreamsConfig, seed: u64) -> Vec<HostRequest> {
@@ -151,8 +133,6 @@ fn any_stream() -> impl Strategy<Value = StreamConfig> {
     let mean = 1..=6 * PAGE;
     (arrival, mean, 0.0..0.9, 0.0..1.0, any_files(), 0.02..0.33).prop_map(
         |(arrival, mean, read_fraction, trims, files, footprint)| StreamConfig {
-            jobs: 1,
-            outstanding: None,
             arrival: StreamArrival::Own(arrival),
             size: SizeDistribution::Exponential { mean: mean.min(files.largest) },
             read_fraction,
@@ -160,8 +140,7 @@ fn any_stream() -> impl Strategy<Value = StreamConfig> {
             fua_fraction: trims,
             address: AddressPattern::Files(files),
             footprint: Extent::Share(footprint),
-            start: None,
-            start_unit: 1,
+            ..StreamConfig::writes(0.0, 0)
         },
     )
 }
@@ -522,4 +501,59 @@ fn jobs_and_limits_that_cannot_work_are_refused() {
     assert!(refused(files).contains("belong to one job"));
     let common = StreamConfig { arrival: StreamArrival::Common(vec![1]), ..probe(1.0, 1, Some(1)) };
     assert!(refused(common).contains("not a count"));
+}
+
+/// Arrivals of a stream that starts at 5 ms are at 5, 6, 7, .. ms and not before; those of the other stay. Scaled times are scaled from
+/// the beginning of the run.
+#[test]
+fn a_stream_that_starts_late_has_its_arrivals_so_much_later() {
+    let late = |delay| StreamConfig { start_delay: SimDuration::from_ms(delay), ..probe(1000.0, 1, None) };
+    let of = |load: &StreamsConfig, volume: u16| -> Vec<u64> {
+        let own = all(load, 3).into_iter().filter(|request| request.volume == volume);
+        own.map(|request| request.arrival.0).collect()
+    };
+    let config = load([("a", probe(500.0, 1, None)), ("b", late(5))], 20);
+    let at_once = load([("a", probe(500.0, 1, None)), ("b", late(0))], 20);
+    assert_eq!(of(&config, 1)[..3], [5_000_000, 6_000_000, 7_000_000]);
+    assert_eq!(of(&config, 0)[..3], of(&at_once, 0)[..3]);
+    assert_eq!(of(&at_once, 1)[0], 0);
+    let faster = StreamsConfig { time_scale: 0.5, ..config.clone() };
+    assert_eq!(of(&faster, 1)[..3], [2_500_000, 3_000_000, 3_500_000]);
+    // The end is that of the run: two requests, at 5 and 6 ms, come before 7 ms.
+    let ends = |end| StreamsConfig { limit: Limit::Duration(SimDuration(end)), ..config.clone() };
+    assert_eq!(of(&ends(7_000_000), 1), [5_000_000, 6_000_000]);
+    assert_eq!(of(&ends(7_000_001), 1).len(), 3);
+    assert!(of(&ends(5_000_000), 1).is_empty());
+    let jobs = StreamConfig { jobs: 2, ..late(5) };
+    let first = all(&load([("b", jobs)], 4), 3).iter().map(|request| request.arrival.0).collect::<Vec<_>>();
+    assert_eq!(first, [5_000_000, 5_000_000, 7_000_000, 7_000_000], "each job");
+}
+
+/// A stream with a limit of outstanding requests neither issues before it starts nor keeps another one from what is due.
+#[test]
+fn a_stream_that_starts_late_and_waits_for_completions_starts_when_it_says() {
+    let b = StreamConfig { start_delay: SimDuration::from_ms(3), ..probe(1000.0, 1, Some(1)) };
+    let mut source = Streams::new(&load([("a", probe(500.0, 1, None)), ("b", b)], 5), DEVICE, 1).unwrap();
+    let mut next = |now: u64| match source.next(SimTime(now), &[]).unwrap() {
+        Next::At(request) => Ok((request.volume, request.arrival.0)),
+        other => Err(other),
+    };
+    let found = [next(0), next(0), next(0)];
+    assert_eq!(found, [Ok((0, 0)), Ok((0, 2_000_000)), Ok((1, 3_000_000))]);
+    // `b` is due again at 4 ms, as is `a`, which has no limit.
+    assert_eq!(next(3_000_000), Ok((0, 4_000_000)));
+}
+
+#[test]
+fn a_delay_that_means_nothing_is_refused() {
+    let refused = |load: &StreamsConfig| Streams::new(load, DEVICE, 1).err().unwrap_or_default();
+    let late = |delay, of: StreamConfig| StreamConfig { start_delay: SimDuration::from_ms(delay), ..of };
+    let counted = dealt([("a", late(1, common(5, 0.5, 0.0)))], 0.0);
+    assert!(refused(&counted).contains("start_delay: it needs arrivals of its own"), "{}", refused(&counted));
+    let scaled = |time_scale| {
+        let load = load([("a", late(3_600_000, probe(1.0, 1, None)))], 1);
+        refused(&StreamsConfig { time_scale, ..load })
+    };
+    assert!(scaled(1e9).contains("beyond 292 years"), "{}", scaled(1e9));
+    assert_eq!(scaled(1e6), "");
 }

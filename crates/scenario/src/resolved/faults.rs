@@ -10,18 +10,12 @@ use crate::shown::Shown;
 /// Where nothing happens nothing is said.
 pub(super) fn put(array: &mut Shown, config: &ArrayConfig, state: SpareState) {
     // What is logged has a view of its own.
-    let Faults { events, spares, rebuild, scrub, power_losses, .. } = &config.faults;
+    let Faults { events, spares, scrub, power_losses, .. } = &config.faults;
     let has_spares = !spares.is_empty();
     array.some(&keys::SPARES, Some(&(spares.len() as u32)).filter(|_| has_spares));
     let says_state = has_spares || state != SpareState::default();
     array.some(&keys::SPARE_STATE, Some(&state).filter(|_| says_state));
     array.put(keys::FAILURE.name(), list(events.iter().map(failure)));
-    if keys::says_rebuild(config) {
-        let table = array.below(keys::REBUILD.name());
-        table.key(&keys::REBUILD_MIN_RATE, &rebuild.min_rate);
-        table.key(&keys::REBUILD_MAX_RATE, &rebuild.max_rate);
-        table.key(&keys::REBUILD_STEP, &rebuild.step);
-    }
     if let Some(scrub) = scrub {
         let table = array.below(keys::SCRUB.name());
         table.key(&keys::SCRUB_AT, &since_start(scrub.at));

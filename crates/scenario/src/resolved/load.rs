@@ -1,13 +1,17 @@
-//! Synthetic loads as a scenario file has them.
+//! Loads as a scenario file has them: keys with places in a load by their declarations, the rest here.
+//!
+//! Some keys stand before others that are documented before them, so that scenarios of before read as they did.
 
 use harmonia_types::Deadlines;
 use harmonia_workload::{
-    AddressPattern, Arrival, Extent, Limit, SizeDistribution, StreamArrival, StreamConfig, StreamsConfig,
-    SyntheticConfig, WorkloadConfig,
+    Arrival, Limit, SizeDistribution, StreamArrival, StreamConfig, StreamsConfig, SyntheticConfig,
+    WorkloadConfig,
 };
 
 use super::trace;
 use crate::Scenario;
+use crate::schema::held;
+use crate::schema::load::Load;
 use crate::schema::workload::{self as keys, Shape};
 use crate::shown::Shown;
 use crate::workload::process_of;
@@ -49,25 +53,17 @@ pub(super) fn put_limit(shown: &mut Shown, limit: Option<Limit>, warmup: Limit) 
 
 fn synthetic(shown: &mut Shown, load: &SyntheticConfig) {
     put_limit(shown, Some(load.limit), load.warmup);
-    shown.key(&keys::READ_FRACTION, &load.read_fraction);
-    // What the commonest load has not is left out.
-    shown.some(&keys::TRIM_FRACTION, Some(&load.trim_fraction).filter(|share| **share > 0.0));
-    shown.some(&keys::FUA_FRACTION, Some(&load.fua_fraction).filter(|share| **share > 0.0));
-    shown.key(&keys::ALIGN, &load.align);
+    let of = Load::Synthetic(load.clone());
+    held::put(&keys::KEYS, &of, "workload", shown);
     arrival(shown, Some(&load.arrival));
     size(shown, &load.size);
-    let table = address(shown, load.address, load.footprint);
-    table.some(&keys::ADDRESS_ALIGN, start_unit(&load.start_unit));
-    table.key(&keys::SKEW, &load.skew_fraction);
-    table.key(&keys::SKEW_MEMBER, &load.skew_member);
-    table.key(&keys::SKEW_REST, &load.skew_rest);
+    address(shown, &of);
 }
 
 fn streams(shown: &mut Shown, load: &StreamsConfig) {
     put_limit(shown, Some(load.limit), load.warmup);
-    shown.key(&keys::ALIGN, &load.align);
-    shown.key(&keys::TIME_SCALE, &load.time_scale);
-    shown.some(&keys::STREAM_PERSISTENCE, Some(&load.persistence).filter(|share| **share > 0.0));
+    held::put(&keys::KEYS, &Load::Streams(load.clone()), "workload", shown);
+    shown.begin(&["kind", "requests", "duration", "warmup", "align", "time_scale"]);
     arrival(shown, load.arrival.as_ref());
     let tables = shown.below(keys::STREAM.name());
     for (name, config) in &load.streams {
@@ -76,24 +72,15 @@ fn streams(shown: &mut Shown, load: &StreamsConfig) {
 }
 
 fn stream(shown: &mut Shown, stream: &StreamConfig) {
-    shown.key(&keys::STREAM_READ_FRACTION, &stream.read_fraction);
-    shown.key(&keys::STREAM_TRIM_FRACTION, &stream.trim_fraction);
-    shown.some(&keys::STREAM_FUA_FRACTION, Some(&stream.fua_fraction).filter(|share| **share > 0.0));
+    let of = Load::Stream(stream.clone());
+    held::put(&keys::KEYS, &of, "workload.stream", shown);
     match &stream.arrival {
         StreamArrival::Own(own) => arrival(shown, Some(own)),
         StreamArrival::Common(counts) => shown.key(&keys::STREAM_COUNT, counts),
     }
-    shown.some(&keys::STREAM_JOBS, Some(&stream.jobs).filter(|jobs| **jobs > 1));
-    shown.some(&keys::STREAM_OUTSTANDING, stream.outstanding.as_ref());
+    shown.begin(&["read_fraction", "trim_fraction", "fua_fraction", "arrival", "count"]);
     size(shown, &stream.size);
-    let table = address(shown, stream.address, stream.footprint);
-    table.some(&keys::ADDRESS_START, stream.start.as_ref());
-    table.some(&keys::ADDRESS_ALIGN, start_unit(&stream.start_unit));
-}
-
-/// What starts are multiples of, unless that is any byte.
-fn start_unit(bytes: &u64) -> Option<&u64> {
-    Some(bytes).filter(|bytes| **bytes > 1)
+    address(shown, &of);
 }
 
 fn arrival(shown: &mut Shown, arrival: Option<&Arrival>) {
@@ -146,29 +133,9 @@ fn size(shown: &mut Shown, size: &SizeDistribution) {
     }
 }
 
-fn address(shown: &mut Shown, pattern: AddressPattern, footprint: Extent) -> &mut Shown {
+fn address(shown: &mut Shown, load: &Load) {
     let table = shown.below(keys::ADDRESS.name());
-    table.key(&keys::PATTERN, &pattern);
-    match &pattern {
-        AddressPattern::Uniform | AddressPattern::Sequential => {}
-        AddressPattern::Zipf { theta } => table.key(&keys::THETA, theta),
-        AddressPattern::Hotspot { hot_space, hot_traffic } => {
-            table.key(&keys::HOT_SPACE, hot_space);
-            table.key(&keys::HOT_TRAFFIC, hot_traffic);
-        }
-        AddressPattern::WorkingSet(pattern) => {
-            table.key(&keys::FIRST_TOUCH, &pattern.first_touch);
-            table.key(&keys::SEQUENTIAL, &pattern.sequential);
-            table.key(&keys::REUSE, &pattern.reuse);
-        }
-        AddressPattern::Files(files) => {
-            table.key(&keys::FILE_SIZE_MIN, &files.smallest);
-            table.key(&keys::FILE_SIZE, &files.largest);
-            table.key(&keys::FILE_READS, &files.reads);
-            table.key(&keys::FILE_DELETES, &files.deletes);
-            table.key(&keys::DELETE_BATCH, &files.delete_batch);
-        }
-    }
-    table.key(&keys::FOOTPRINT, &footprint);
-    table
+    table.some(&keys::PATTERN, load.pattern());
+    held::put(&keys::KEYS, load, "workload.address", table);
+    table.begin(&["pattern", "file_size_min"]);
 }

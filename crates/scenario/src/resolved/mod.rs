@@ -7,7 +7,7 @@ mod faults;
 mod load;
 mod trace;
 
-use harmonia_array::{ArrayConfig, Level, MemberConfig, Reads};
+use harmonia_array::{ArrayConfig, Level, MemberConfig};
 use harmonia_ssd::SsdConfig;
 use serde::{Serialize, Serializer};
 
@@ -77,13 +77,11 @@ fn array(scenario: &Scenario) -> Shown {
     let shares = &array.parity_shares;
     shown.some(&keys::PARITY_SHARES, Some(shares).filter(|shares| !shares.is_empty()));
     shown.key(&keys::STRIPE_UNIT, &array.stripe_unit);
-    shown.some(&keys::READS, Some(&knowledge.reads).filter(|reads| matches!(reads, Reads::Avoid(_))));
     shown.key(&keys::FREE_STRIPES, &knowledge.free_stripes);
     faults::put(&mut shown, array, scenario.spare_state);
     faults::put_log(&mut shown, array, scenario.journal_state);
     let table = shown.below(keys::COORDINATION.name());
     table.put(keys::POLICY.name(), Some(coordination.policy.as_str().into()));
-    table.key(&keys::MESSAGE_LATENCY, &coordination.message_latency);
     table.own(&coordination.own);
     shown.put(keys::MEMBER.name(), members(&array.members));
     shown.in_order("array");

@@ -19,7 +19,7 @@ use super::{Declared, Form, Key, MOST_REQUESTS, declare};
 use crate::draid::{self, Parts};
 use crate::error::Parsed;
 use crate::failures::SpareState;
-use crate::knowledge::REDUNDANT;
+use crate::knowledge::{self, REDUNDANT};
 use crate::read::{Field, Section};
 
 /// Most members of an array, whatever its level.
@@ -120,12 +120,6 @@ declare! {
         size(1, ANY).saying("a size, a multiple of the page size, at most a member's logical size"),
         "4KiB, or one page where pages are larger; raid4, raid5, raid6: 512KiB, or as much of it as a member holds in whole \
          pages", "bytes that lie together on one member, md's chunk; raid1 has none and ignores this";
-    READS: Reads = "array.reads",
-        choice(&[("wait", Reads::Wait), ("avoid", Reads::Avoid(Avoid::Longest))])
-            .saying("\"wait\" or \"avoid\"; \"avoid\" needs redundancy, and interface = \"log\", \"busy\" or \"command\""),
-        "wait",
-        "what a read does when its member is known to collect: it waits, or its data is read from another copy or rebuilt \
-         from the other members; a policy with a rule of its own for reads goes by that";
     FREE_STRIPES: u64 = "array.free_stripes",
         whole(0, u32::MAX.into()).quiet().saying("a whole number from 0 to below the stripes of a member (raid4, raid5, raid6)"),
         "0",
@@ -197,14 +191,6 @@ declare! {
     REBUILD: () = "array.rebuild",
         table("a table with `min_rate`, `max_rate`, `depth`, `step` and `delay`, on a level with redundancy"), "md's rates",
         "how fast replacements are rebuilt; scrubbing goes by the same";
-    REBUILD_MIN_RATE: Bytes = "array.rebuild.min_rate",
-        rate("").saying("a rate such as \"1MB/s\", at least 1KB/s, at most `max_rate`"), "1000KiB/s",
-        "bytes of a member a second while requests are under way; md's sync_speed_min";
-    REBUILD_MAX_RATE: Bytes = "array.rebuild.max_rate", rate("200MB/s"), "200000KiB/s",
-        "bytes of a member a second while there are no requests; md's sync_speed_max";
-    REBUILD_STEP: Bytes = "array.rebuild.step",
-        size(1, 64 << 20).saying("a size such as \"512KiB\", a multiple of the page size, at most 64MiB"), "512KiB",
-        "bytes of a member that are rebuilt at a time, during which requests for them wait";
     SCRUB: () = "array.scrub", table("a table with `at` and `mode`, on a level with redundancy"), "none",
         "all of the array is read once, and parity or copies compared";
     SCRUB_AT: SimDuration = "array.scrub.at", long_time(0).saying("a time such as \"10s\""), "required",
@@ -214,8 +200,6 @@ declare! {
     COORDINATION: () = "array.coordination", table("a table with `policy`, `message_latency` and the policy's own keys"),
         "local", "which members collect when";
     POLICY: () = "array.coordination.policy", opened(Form::Policy, "the name of a policy"), "local", "coordination policy";
-    MESSAGE_LATENCY: SimDuration = "array.coordination.message_latency", time(), "0us",
-        "time of a message between controller and device, one way";
     MEMBER: () = "array.member",
         opened(Form::Tables, "an array of tables: [[array.member]] with `index`, `capable` and [ssd] overrides"),
         "none: all members alike", "members that differ from [ssd]";
@@ -249,8 +233,12 @@ fn asks(array: &ArrayConfig) -> bool {
     array.knowledge.interface == Interface::Log
 }
 
+fn avoids(array: &ArrayConfig) -> bool {
+    matches!(array.knowledge.reads, Reads::Avoid(_))
+}
+
 /// Whether something is rebuilt, or gone through at the same rates.
-pub(crate) fn says_rebuild(array: &ArrayConfig) -> bool {
+fn says_rebuild(array: &ArrayConfig) -> bool {
     let faults = &array.faults;
     !faults.spares.is_empty() || faults.scrub.is_some() || faults.rebuild != Rebuild::default()
 }
@@ -367,8 +355,17 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
              collect, and orders to do so" },
         at! { "array.poll", knowledge.poll if asks, needs needs_log, positive_time(), "10ms",
             "how often members are asked for their status so that reads can avoid those that collect (interface = \"log\")" },
-    ]),
-    (&*READS, vec![
+        by! { "array.reads",
+            choice(&[("wait", Reads::Wait), ("avoid", Reads::Avoid(Avoid::Longest))])
+                .saying("\"wait\" or \"avoid\"; \"avoid\" needs redundancy, and interface = \"log\", \"busy\" or \"command\""),
+            |array, reads, _, field| {
+                array.knowledge.reads = knowledge::reads(array, reads, field)?;
+                Ok(())
+            },
+            |key, array| if avoids(array) { key.show(&array.knowledge.reads) } else { None },
+            "wait",
+            "what a read does when its member is known to collect: it waits, or its data is read from another copy or rebuilt \
+             from the other members; a policy with a rule of its own for reads goes by that" },
         by! { "array.nvram",
             size(0, ANY).quiet().saying("a size such as \"64MiB\", a multiple of the page size; \"0B\": none"),
             |array, size, _, field| {
@@ -383,10 +380,21 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
             "share of page reads that find the page unreadable; with redundancy it is read from the other members and written \
              anew" },
     ]),
-    (&*REBUILD_MAX_RATE, vec![
+    (&*REBUILD, vec![
+        at! { "array.rebuild.min_rate", faults.rebuild.min_rate if says_rebuild,
+            rate("").saying("a rate such as \"1MB/s\", at least 1KB/s, at most `max_rate`"), "1000KiB/s",
+            "bytes of a member a second while requests are under way; md's sync_speed_min" },
+        at! { "array.rebuild.max_rate", faults.rebuild.max_rate if says_rebuild, rate("200MB/s"), "200000KiB/s",
+            "bytes of a member a second while there are no requests; md's sync_speed_max" },
         at! { "array.rebuild.depth", faults.rebuild.depth if says_rebuild, count(1, 256), "4", "steps under way at a time" },
-    ]),
-    (&*REBUILD_STEP, vec![
+        by! { "array.rebuild.step",
+            size(1, 64 << 20).saying("a size such as \"512KiB\", a multiple of the page size, at most 64MiB"),
+            |array, step, _, field| {
+                array.faults.rebuild.step = whole_pages(field, step, array.page_size())?;
+                Ok(())
+            },
+            |key, array| if says_rebuild(array) { key.show(&array.faults.rebuild.step) } else { None },
+            "512KiB", "bytes of a member that are rebuilt at a time, during which requests for them wait" },
         at! { "array.rebuild.delay", faults.rebuild.delay if says_rebuild, long_time(0).quiet().saying("a time such as \"30s\""), "0s",
             "time from a failure until a spare is in its place, besides two messages to it" },
         at! { "array.lifetime.replace", lifetime.replace if says_years, needs needs_redundancy, choice(REPLACE), "death",
@@ -402,5 +410,9 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
              sheets have it" },
         at! { "array.lifetime.unreadable", lifetime.unreadable if says_years, needs needs_redundancy, number(0.0, 1.0), "1e-16",
             "probability that a bit cannot be read in a rebuild; an assumption: the most that JESD218 allows enterprise drives" },
+    ]),
+    (&*POLICY, vec![
+        at! { "array.coordination.message_latency", coordination.message_latency, time(), "0us",
+            "time of a message between controller and device, one way" },
     ]),
 ]));

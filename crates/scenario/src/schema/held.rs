@@ -20,6 +20,11 @@ pub(crate) trait Held<D: Draft>: Declared + Send {
     /// Lays its value in this table over a draft.
     fn lay(&self, draft: &mut D, table: &Section<'_>, field: &Field<'_>) -> Parsed<()>;
 
+    /// Refuses a table without it, where it has to be written.
+    fn absent(&self, _: &D::Config, _: &Section<'_>) -> Parsed<()> {
+        Ok(())
+    }
+
     /// What a configuration has of it, as a scenario file says it; `None` if it goes without saying.
     fn show(&self, config: &D::Config) -> Option<Shown>;
 }
@@ -99,15 +104,35 @@ pub(super) fn documented<D: Draft + 'static>(
 /// The keys of one or more tables, in the order in which they are documented.
 pub(crate) type Keys<D> = [Box<dyn Held<D>>];
 
-/// Lays the keys of one table over a draft.
+/// The keys of the table that is described at `schema`, each with its name there.
+fn of_table<'k, D: Draft>(
+    keys: &'k Keys<D>,
+    schema: &str,
+) -> impl Iterator<Item = (&'static str, &'k dyn Held<D>)> {
+    keys.iter().filter_map(move |held| {
+        let name = held.path().strip_prefix(schema)?.strip_prefix('.')?;
+        (!name.contains('.')).then_some((name, &**held))
+    })
+}
+
+/// Lays the keys of one table over a draft. What does not belong is told before what is missing.
 pub(crate) fn lay<D: Draft>(keys: &Keys<D>, draft: &mut D, table: &Section<'_>) -> Parsed<()> {
-    for held in keys {
-        let name = held.path().strip_prefix(table.schema).and_then(|rest| rest.strip_prefix('.'));
-        if let Some(field) = name.and_then(|name| table.named(name)) {
+    for (name, held) in of_table(keys, table.schema) {
+        if let Some(field) = table.named(name) {
             held.lay(draft, table, &field)?;
         }
     }
+    for (name, held) in of_table(keys, table.schema) {
+        if table.named(name).is_none() {
+            held.absent(draft.config(), table)?;
+        }
+    }
     Ok(())
+}
+
+/// Puts what a configuration has of the keys of the table described at `schema` at the end of that table.
+pub(crate) fn put<D: Draft>(keys: &Keys<D>, config: &D::Config, schema: &str, table: &mut Shown) {
+    of_table(keys, schema).for_each(|(name, held)| table.put(name, held.show(config)));
 }
 
 /// What a configuration has of these keys: those of a table before the tables in it, as TOML has them.
@@ -124,13 +149,15 @@ pub(crate) fn show<D: Draft>(keys: &Keys<D>, config: &D::Config) -> Shown {
     shown
 }
 
-/// A key with a function that lays its value over a draft, and one that shows it again. `Drafted` is the kind of draft.
+/// A key with a function that lays its value over a draft, and one that shows it again. `Drafted` is the kind of draft. A key `of`
+/// a kind of load is refused beside another one.
 macro_rules! by {
-    ($path:literal, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {
-        by!($path, needs | _, _, _ | Ok(()), $kind, $lay, $show, $default, $meaning)
+    ($path:literal $(of $owner:literal)?, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {
+        by!($path $(of $owner)?, needs | _, _, _ | Ok(()), $kind, $lay, $show, $default, $meaning)
     };
-    ($path:literal, needs $needs:expr, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {{
-        let key = Key { path: $path, kind: $kind, owner: "", default: $default, meaning: $meaning };
+    ($path:literal $(of $owner:literal)?, needs $needs:expr, $kind:expr, $lay:expr, $show:expr, $default:expr, $meaning:expr) => {{
+        let owner = concat!($($owner)?);
+        let key = Key { path: $path, kind: $kind, owner, default: $default, meaning: $meaning };
         Box::new(Place::<_, Drafted> { key, needs: $needs, lay: $lay, show: $show }) as Box<dyn Held<Drafted>>
     }};
 }

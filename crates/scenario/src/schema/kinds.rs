@@ -72,9 +72,17 @@ impl<T: 'static> Kind<T> {
     /// The same, of which the default is not written again.
     pub fn quiet(self) -> Kind<T>
     where
-        T: Default + PartialEq,
+        T: Default + PartialEq + Send + Sync,
     {
-        let show = move |value: &T| if *value == T::default() { None } else { (self.show)(value) };
+        self.usually(T::default())
+    }
+
+    /// The same, of which this value is not written again.
+    pub fn usually(self, usual: T) -> Kind<T>
+    where
+        T: PartialEq + Send + Sync,
+    {
+        let show = move |value: &T| if *value == usual { None } else { (self.show)(value) };
         Kind { show: Box::new(show), ..self }
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod array;
 pub(crate) mod held;
 mod json;
 mod kinds;
+pub(crate) mod load;
 pub(crate) mod root;
 pub(crate) mod ssd;
 pub(crate) mod workload;
@@ -171,7 +172,8 @@ static KEYS: LazyLock<Vec<KeyInfo>> = LazyLock::new(|| {
     let ageing = root::PRECONDITION.iter().map(|key| key.info()).collect();
     let array = array::KEYS.iter().map(|key| key.info()).collect();
     let device = ssd::KEYS.iter().map(|key| key.info()).collect();
-    [info(root::ALL), info(workload::ALL), ageing, array, device].concat()
+    let load = workload::KEYS.iter().map(|key| key.info()).collect();
+    [info(root::ALL), load, ageing, array, device].concat()
 });
 
 /// All keys, in the order they are documented.

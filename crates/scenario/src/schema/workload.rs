@@ -1,21 +1,26 @@
 //! Keys of `[workload]`: where requests come from.
 
+use std::sync::LazyLock;
+
 use harmonia_trace::{AUTO, Action, Columns, EventFormat, FORMATS, OperationCodes};
 use harmonia_types::units::{format_duration, parse_duration};
 use harmonia_types::{Bytes, SimDuration};
 use harmonia_workload::{
-    AddressPattern, Extent, FileDeletes, FilePattern, FileReads, Limit, Pacing, Remap, SkewRest, Volumes,
-    WorkingSetPattern,
+    AddressPattern, Extent, FileDeletes, FilePattern, FileReads, Limit, Pacing, Remap, SkewRest, TraceConfig,
+    Volumes, WorkingSetPattern,
 };
 
+use super::held::{Held, Place, by, documented};
 use super::kinds::{
     ANY, Kind, above, below, between, choice, count, flag, is_integer, is_list, is_text, like, long_time,
-    meant, members, named, number, opened, positive_time, size, table, text, unlike, whole,
+    meant, members, named, number, opened, positive_time, size, table, text, time, unlike, whole,
 };
+use super::load::{At, Load, Of, of};
 use super::{Declared, Form, Key, MOST_REQUESTS, declare};
+use crate::error::Parsed;
 use crate::presets::{Kind as PresetKind, stand_in, workload as presets};
-use crate::read::Field;
-use crate::tree::{Place, Value};
+use crate::read::{Field, Section};
+use crate::tree::{self, Value};
 
 const FASTEST: f64 = 1e9;
 const MOST_CHOICES: usize = 1000;
@@ -139,7 +144,7 @@ fn part() -> Kind<Vec<u64>> {
 }
 
 /// One name or a list of names, each with where it stands.
-fn paths(words: &str) -> Kind<Vec<(String, Place)>> {
+fn paths(words: &str) -> Kind<Vec<(String, tree::Place)>> {
     let is_name = |name: &String| !name.is_empty() && !name.contains('\0');
     let name = text("").checked(is_name, "is not the name of a file");
     let form = Form::Any(vec![Form::Text, Form::List(Box::new(Form::Text))]);
@@ -231,6 +236,8 @@ const PACINGS: &[(&str, Pacing)] = &[
     ("think-times", Pacing::ThinkTimes),
 ];
 
+// What is declared here is read in files of its own, because it says which other keys there are, or what is usual follows from more
+// than the key.
 declare! {
     KIND: bool = "workload.kind", choice(&[("synthetic", false), ("trace", true)]), "synthetic", "where requests come from";
     PRESET: &'static str = "workload.preset" of "synthetic",
@@ -282,62 +289,11 @@ declare! {
          the counts sum to; then a new pack begins (choices)";
     SIZE_PERSISTENCE: f64 = "workload.size.persistence", persistence(), "0",
         "share of requests as long as the one before (choices)";
-    READ_FRACTION: f64 = "workload.read_fraction" of "synthetic", number(0.0, 1.0), "0", "share of requests that read";
-    TRIM_FRACTION: f64 = "workload.trim_fraction" of "synthetic",
-        number(0.0, 1.0).saying("a number from 0 to 1, with `read_fraction` at most 1"), "0",
-        "share of requests that trim; with files: share that delete a file, in addition to deletes that make room";
-    FUA_FRACTION: f64 = "workload.fua_fraction" of "synthetic", number(0.0, 1.0), "0",
-        "share of writes with FUA (force unit access), which complete when they outlive a loss of power";
     ADDRESS: () = "workload.address" of "synthetic", table("a table such as { pattern = \"uniform\", footprint = 1.0 }"),
         "uniform over everything", "where synthetic requests go";
     PATTERN: AddressPattern = "workload.address.pattern", choice(PATTERNS), "uniform",
         "all positions equally likely; each request where the last one ended; pages by a zipf law; a hot part; a footprint \
          that is touched piece by piece and returned to; or files that are appended to, read and deleted whole";
-    THETA: f64 = "workload.address.theta" of "zipf", above(0.0, 10.0), "0.99",
-        "exponent of the law; hot pages are scattered over the footprint (zipf)";
-    HOT_SPACE: f64 = "workload.address.hot_space" of "hotspot", between(0.0, 1.0, "leaves no cold space"), "0.2",
-        "share of the footprint that is hot, from its start (hotspot)";
-    HOT_TRAFFIC: f64 = "workload.address.hot_traffic" of "hotspot", number(0.0, 1.0), "0.8",
-        "share of requests that go there (hotspot)";
-    FIRST_TOUCH: f64 = "workload.address.first_touch" of "working-set", above(0.0, 1e6), "required for working-set",
-        "bytes touched for the first time, in pieces of 4 KiB, for each byte asked for, until all of the footprint has been: \
-         a load of `footprint` / `first_touch` bytes touches exactly the footprint (working-set)";
-    SEQUENTIAL: f64 = "workload.address.sequential" of "working-set", number(0.0, 1.0), "0",
-        "share of requests that go on where the last one ended (working-set)";
-    REUSE: f64 = "workload.address.reuse" of "working-set", number(0.01, 1000.0), "1",
-        "other requests return to touched places: 1 to each alike, below 1 rather to those touched early, above 1 to those \
-         touched late; the earliest 1% share evenly (working-set)";
-    FILE_SIZE: Bytes = "workload.address.file_size" of "files",
-        size(1, ANY).saying("a size such as \"64MiB\", at most the footprint"),
-        "required for files",
-        "size of the largest file; the footprint has room for as many files of this size as fit (files)";
-    FILE_SIZE_MIN: Bytes = "workload.address.file_size_min" of "files",
-        size(1, ANY).saying("a size such as \"1MiB\", at most `file_size`"), "`file_size`: all alike",
-        "size of the smallest file; sizes between are drawn uniformly (files)";
-    FILE_READS: FileReads = "workload.address.reads" of "files",
-        choice(&[("sequential", FileReads::Sequential), ("random", FileReads::Random)]), "sequential",
-        "whether reads go through a file from start to end and then to another, or anywhere in any file (files)";
-    FILE_DELETES: FileDeletes = "workload.address.deletes" of "files",
-        choice(&[("oldest", FileDeletes::Oldest), ("random", FileDeletes::Random)]), "oldest",
-        "which file is deleted (files)";
-    DELETE_BATCH: u32 = "workload.address.delete_batch" of "files", count(1, 1_000_000), "1",
-        "files deleted one after the other, each by one request, when a new file finds no room (files)";
-    FOOTPRINT: Extent = "workload.address.footprint",
-        extent(above(0.0, 1.0), 1).saying("a number above 0, at most 1, or a size such as \"2GiB\""), "1.0",
-        "part of the space addressed: a share of it, or bytes";
-    ADDRESS_START: Extent = "workload.address.start",
-        extent(below(0.0, 1.0, "leaves nothing behind it"), 0)
-            .saying("a number from 0 to below 1, or a size such as \"1GiB\"; 0B is the beginning"),
-        "behind the streams before it", "streams: where the stream's part of the space begins; such parts may overlap";
-    ADDRESS_ALIGN: Bytes = "workload.address.align",
-        size(1, 1 << 30).saying("a size, at least 1B and at most 1GiB; not together with `workload.align` = true"),
-        "1B: at any byte", "requests start at multiples of it and keep their length (all but files)";
-    SKEW: f64 = "workload.address.skew", number(0.0, 1.0), "0", "share of requests that lie on one member";
-    SKEW_MEMBER: u16 = "workload.address.skew_member", members(0, u16::MAX).saying("the index of a member"), "0",
-        "the member skewed requests go to";
-    SKEW_REST: SkewRest = "workload.address.skew_rest",
-        choice(&[("others", SkewRest::Others), ("all", SkewRest::All)]).saying("\"others\" (raid0) or \"all\""),
-        "others; levels other than raid0: all", "members over which the requests that are not skewed are striped";
     STREAM: () = "workload.stream" of "synthetic",
         opened(Form::Named,
             "tables [workload.stream.NAME] with `arrival`, `size`, `read_fraction`, `trim_fraction`, `fua_fraction` and \
@@ -351,35 +307,16 @@ declare! {
                      without `arrival`"), "none",
         "the stream takes part in the common arrivals of [workload.arrival]: so many are its own, of as many as the counts of \
          all such streams sum to, dealt like cards; a list has the number for each phase";
-    STREAM_JOBS: u32 = "workload.stream.jobs",
-        count(1, 1024).saying("a whole number, 1 to 1024; without `count`, and 1 with pattern files"), "1",
-        "so many jobs issue the stream's requests, each an equal share of its rate; each is a queue of its own for \
-         `ssd.controller`";
-    STREAM_OUTSTANDING: u32 = "workload.stream.outstanding",
-        count(1, 65_536).saying("a whole number, 1 to 65536; without `count`"), "none",
-        "requests that each job of the stream has outstanding at most; what is due meanwhile is issued one by one as requests \
-         complete, and response times run from there";
     STREAM_SIZE: () = "workload.stream.size", like("workload.size", "a table as [workload.size]"), "required without a preset",
         "sizes of the stream's requests";
-    STREAM_READ_FRACTION: f64 = "workload.stream.read_fraction", number(0.0, 1.0), "0",
-        "share of requests of the stream that read";
-    STREAM_TRIM_FRACTION: f64 = "workload.stream.trim_fraction",
-        number(0.0, 1.0).saying("a number from 0 to 1, with `read_fraction` at most 1"), "0",
-        "share of requests of the stream that trim, as `workload.trim_fraction`";
-    STREAM_FUA_FRACTION: f64 = "workload.stream.fua_fraction", number(0.0, 1.0), "0",
-        "share of writes of the stream with FUA, as `workload.fua_fraction`";
     STREAM_ADDRESS: () = "workload.stream.address",
         like("workload.address",
             "a table as [workload.address], without skew; all footprints without `start` together at most 1"),
         "required without a preset",
         "where the stream's requests go within its part; `footprint` gives the size of that part";
-    STREAM_PERSISTENCE: f64 = "workload.stream_persistence" of "synthetic", persistence(), "0",
-        "streams with `count`: share of requests that belong to the stream of the one before";
     SPACE: Bytes = "workload.space", size(1, ANY).saying("a size, a multiple of the page size, at most what the array holds"),
         "all of the array; in a comparison of arrays of unlike size, what the smallest holds",
         "requests go to the first bytes of the array, up to this size; `footprint` and `remap` then refer to it";
-    ALIGN: bool = "workload.align", flag(), "true; a trace: false",
-        "round requests up to whole aligned pages; if not, a partly written page costs a read before its program";
     DEADLINE: Option<SimDuration> = "workload.deadline",
         positive_time().or_table()
             .saying("a time above 0 such as \"5ms\", or a table such as { read = \"2ms\", write = \"10ms\" }; at most 1h"),
@@ -389,59 +326,216 @@ declare! {
         "response time that a read should not exceed";
     DEADLINE_WRITE: SimDuration = "workload.deadline.write", positive_time(), "none",
         "response time that a write should not exceed";
-    PATH: Vec<(String, Place)> = "workload.path" of "trace",
+    PATH: Vec<(String, tree::Place)> = "workload.path" of "trace",
         paths("the name of a trace file, a pattern of names such as \"web_*.csv.gz\", or a list of them"), "required",
         "trace: its files, relative to the scenario's folder; several are read as one, merged by time";
-    FORMAT: &'static str = "workload.format" of "trace files", named(Form::Format, "the name of a trace format", formats), "auto",
-        "trace: its format";
-    COLUMNS: Columns = "workload.columns" of "trace files",
-        meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, fua, response, - for any other",
-            str::parse, Columns::to_string),
-        "none", "trace of any table (format csv): what its columns are; separated by ;, a tab or blanks if its fields are";
-    TIME_UNIT: u64 = "workload.time_unit" of "trace files",
-        tick("\"ns\", \"100ns\", \"us\", \"ms\", \"s\" or another time above 0, at most 1h"),
-        "the format's", "trace: what its times count";
-    ADDRESS_UNIT: Bytes = "workload.address_unit" of "trace files", unit(), "the format's", "trace: what its addresses count";
-    SIZE_UNIT: Bytes = "workload.size_unit" of "trace files", unit(), "the format's", "trace: what its sizes count";
-    READ_IS: u8 = "workload.read_is" of "trace files",
-        whole(0, 1).map(|bit| bit as u8, |bit| Some((*bit).into())).saying("0 or 1"),
-        "the format's", "trace: the value of the operation's column (DiskSim: of bit 0 of its flags) that means read";
-    OPS: OperationCodes = "workload.ops" of "trace files",
-        meant("codes such as \"r=1,2,5/w=3,4,6\": r read, w write, t trim, f flush", str::parse, OperationCodes::to_string),
-        "none", "trace of any table (format csv): what the codes of its operations mean; not beside `read_is`";
-    EVENT_FORMAT: EventFormat = "workload.event_format" of "trace files",
-        meant("the string that blkparse -f was given, such as \"%T.%t %a %d %S %n\"", str::parse, EventFormat::to_string),
-        "none", "trace of blkparse: the format that its events were printed in";
-    ACTION: Action = "workload.action" of "trace files",
-        action("\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)"),
-        "the most complete", "trace: the event of a request that is its arrival (blkparse, blktrace, ftrace)";
-    SORT_WINDOW: SimDuration = "workload.sort_window" of "trace files",
-        long_time(0).saying("a time such as \"10ms\"; \"0s\": none"),
-        "the format's", "trace: rows that come late by up to this are sorted in; a row later than that is malformed";
-    SPREAD: bool = "workload.spread" of "trace files", flag(), "the format's",
-        "trace: whether rows at one tick of its clock are spread evenly up to the next";
-    SAME_VOLUMES: bool = "workload.same_volumes" of "trace files", flag(), "the format's",
-        "trace of several files: whether a volume's name means the same volume in all of them";
-    VOLUMES: (Volumes, Option<String>) = "workload.volumes" of "trace",
-        volumes("\"apart\", \"overlay\", or the name or number of one volume"), "apart",
-        "trace: its volumes (disks, ASUs) one behind the other as they first appear, all from address 0, or one of them only";
-    START: SimDuration = "workload.start" of "trace", long_time(0).saying("a time such as \"90min\""), "0s",
-        "trace: only what arrives at this time of the trace or later; becomes time 0";
-    END: SimDuration = "workload.end" of "trace", long_time(1).saying("a time such as \"2h\", later than `start`"), "none",
-        "trace: only what arrives before this time of the trace";
-    SKIP_BAD: u64 = "workload.skip_bad" of "trace", whole(0, MOST_REQUESTS), "0",
-        "trace: so many malformed rows are passed over and reported; the next is an error";
-    REPEAT: u32 = "workload.repeat" of "trace", count(1, 1_000_000), "1",
-        "trace: it is replayed so many times, each copy one mean gap of the trace behind the last request of the copy before";
-    REPLAY: Pacing = "workload.replay" of "trace", choice(PACINGS), "open",
-        "trace: requests arrive at the times of the trace (open), one for each that completes (closed), or when what they \
-         waited for in the trace has completed and its pause has passed (think-times); see docs/traces.md";
-    QUEUE_DEPTH: u32 = "workload.queue_depth" of "trace", count(1, 65_536), "1",
-        "trace: requests outstanding, in the trace's order (replay = \"closed\", which ignores its times)";
-    TIME_SCALE: f64 = "workload.time_scale" of "trace", above(0.0, FASTEST), "1.0",
-        "trace or streams: times are multiplied by this (0.1: ten times faster), arrivals or times to think; not with replay \
-         = \"closed\"";
-    REMAP: Remap = "workload.remap" of "trace",
-        choice(&[("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)]),
-        "reject", "trace: what happens to addresses beyond the array";
 }
+
+/// Times of the trace mean nothing where completions set the pace.
+fn has_times(load: &Load) -> bool {
+    !matches!(load, Load::Trace(TraceConfig { pacing: Pacing::Closed { .. }, .. }))
+}
+
+/// Requests that are dealt to a stream have the times of the common arrivals. Beside `arrival` the count is at fault.
+fn own_arrivals(_: &Load, stream: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if stream.named("count").is_none() || stream.named("arrival").is_some() {
+        return Ok(());
+    }
+    Err(field.fault_allowing("does not go with `count`", "a stream with `arrival` of its own"))
+}
+
+type Drafted = Load;
+
+/// All keys of `[workload]` and of the tables in it, in the order in which they are documented. Those with a place in a load stand
+/// here, each group behind the key that it is documented after; where they need others, these come first.
+#[rustfmt::skip]
+pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Load>>>> = LazyLock::new(|| documented(ALL, vec![
+    (&*SIZE_PERSISTENCE, vec![
+        of! { "workload.read_fraction" of "synthetic", (Synthetic).read_fraction,
+            number(0.0, 1.0), "0", "share of requests that read" },
+        of! { "workload.trim_fraction" of "synthetic", (Synthetic).trim_fraction,
+            number(0.0, 1.0).saying("a number from 0 to 1, with `read_fraction` at most 1").quiet(), "0",
+            "share of requests that trim; with files: share that delete a file, in addition to deletes that make room" },
+        of! { "workload.fua_fraction" of "synthetic", (Synthetic).fua_fraction, number(0.0, 1.0).quiet(), "0",
+            "share of writes with FUA (force unit access), which complete when they outlive a loss of power" },
+    ]),
+    (&*PATTERN, vec![
+        of! { "workload.address.theta" of "zipf", in AddressPattern::Zipf { theta } => theta, above(0.0, 10.0), "0.99",
+            "exponent of the law; hot pages are scattered over the footprint (zipf)" },
+        of! { "workload.address.hot_space" of "hotspot", in AddressPattern::Hotspot { hot_space, .. } => hot_space,
+            between(0.0, 1.0, "leaves no cold space"), "0.2",
+            "share of the footprint that is hot, from its start (hotspot)" },
+        of! { "workload.address.hot_traffic" of "hotspot", in AddressPattern::Hotspot { hot_traffic, .. } => hot_traffic,
+            number(0.0, 1.0), "0.8",
+            "share of requests that go there (hotspot)" },
+        of! { "workload.address.first_touch" of "working-set",
+            in AddressPattern::WorkingSet(WorkingSetPattern { first_touch, .. }) => first_touch
+            must "how fast the footprint is touched",
+            above(0.0, 1e6), "required for working-set",
+            "bytes touched for the first time, in pieces of 4 KiB, for each byte asked for, until all of the footprint has been: \
+             a load of `footprint` / `first_touch` bytes touches exactly the footprint (working-set)" },
+        of! { "workload.address.sequential" of "working-set",
+            in AddressPattern::WorkingSet(WorkingSetPattern { sequential, .. }) => sequential,
+            number(0.0, 1.0), "0",
+            "share of requests that go on where the last one ended (working-set)" },
+        of! { "workload.address.reuse" of "working-set",
+            in AddressPattern::WorkingSet(WorkingSetPattern { reuse, .. }) => reuse,
+            number(0.01, 1000.0), "1",
+            "other requests return to touched places: 1 to each alike, below 1 rather to those touched early, above 1 to those \
+             touched late; the earliest 1% share evenly (working-set)" },
+        of! { "workload.address.file_size" of "files", in AddressPattern::Files(FilePattern { largest, .. }) => largest
+            must "there is no default size of files",
+            size(1, ANY).saying("a size such as \"64MiB\", at most the footprint"),
+            "required for files",
+            "size of the largest file; the footprint has room for as many files of this size as fit (files)" },
+        of! { "workload.address.file_size_min" of "files", in AddressPattern::Files(FilePattern { smallest, .. }) => smallest,
+            size(1, ANY).saying("a size such as \"1MiB\", at most `file_size`"), "`file_size`: all alike",
+            "size of the smallest file; sizes between are drawn uniformly (files)" },
+        of! { "workload.address.reads" of "files", in AddressPattern::Files(FilePattern { reads, .. }) => reads,
+            choice(&[("sequential", FileReads::Sequential), ("random", FileReads::Random)]), "sequential",
+            "whether reads go through a file from start to end and then to another, or anywhere in any file (files)" },
+        of! { "workload.address.deletes" of "files", in AddressPattern::Files(FilePattern { deletes, .. }) => deletes,
+            choice(&[("oldest", FileDeletes::Oldest), ("random", FileDeletes::Random)]), "oldest",
+            "which file is deleted (files)" },
+        of! { "workload.address.delete_batch" of "files",
+            in AddressPattern::Files(FilePattern { delete_batch, .. }) => delete_batch,
+            count(1, 1_000_000), "1",
+            "files deleted one after the other, each by one request, when a new file finds no room (files)" },
+        of! { "workload.address.footprint", (Synthetic | Stream).footprint,
+            extent(above(0.0, 1.0), 1).saying("a number above 0, at most 1, or a size such as \"2GiB\""), "1.0",
+            "part of the space addressed: a share of it, or bytes" },
+        of! { "workload.address.start", (Stream).start,
+            extent(below(0.0, 1.0, "leaves nothing behind it"), 0)
+                .saying("a number from 0 to below 1, or a size such as \"1GiB\"; 0B is the beginning").optional(),
+            "behind the streams before it", "streams: where the stream's part of the space begins; such parts may overlap" },
+        of! { "workload.address.align", (Synthetic | Stream).start_unit,
+            size(1, 1 << 30).saying("a size, at least 1B and at most 1GiB; not together with `workload.align` = true").usually(1),
+            "1B: at any byte", "requests start at multiples of it and keep their length (all but files)" },
+        of! { "workload.address.skew", (Synthetic).skew_fraction,
+            number(0.0, 1.0), "0", "share of requests that lie on one member" },
+        of! { "workload.address.skew_member", (Synthetic).skew_member,
+            members(0, u16::MAX).saying("the index of a member"), "0",
+            "the member skewed requests go to" },
+        of! { "workload.address.skew_rest", (Synthetic).skew_rest,
+            choice(&[("others", SkewRest::Others), ("all", SkewRest::All)]).saying("\"others\" (raid0) or \"all\""),
+            "others; levels other than raid0: all", "members over which the requests that are not skewed are striped" },
+    ]),
+    (&*STREAM_COUNT, vec![
+        of! { "workload.stream.jobs", (Stream).jobs needs own_arrivals,
+            count(1, 1024).saying("a whole number, 1 to 1024; without `count`, and 1 with pattern files").usually(1), "1",
+            "so many jobs issue the stream's requests, each an equal share of its rate; each is a queue of its own for \
+             `ssd.controller`" },
+        of! { "workload.stream.outstanding", (Stream).outstanding needs own_arrivals,
+            count(1, 65_536).saying("a whole number, 1 to 65536; without `count`").optional(), "none",
+            "requests that each job of the stream has outstanding at most; what is due meanwhile is issued one by one as requests \
+             complete, and response times run from there" },
+        of! { "workload.stream.start_delay", (Stream).start_delay needs own_arrivals,
+            time().quiet().saying("a time such as \"10s\", at most 1h; without `count`"), "0s",
+            "all requests of the stream come so much later, as those of a neighbour or a backup that begins during the run; \
+             `time_scale` multiplies it, too" },
+    ]),
+    (&*STREAM_SIZE, vec![
+        of! { "workload.stream.read_fraction", (Stream).read_fraction, number(0.0, 1.0), "0",
+            "share of requests of the stream that read" },
+        of! { "workload.stream.trim_fraction", (Stream).trim_fraction,
+            number(0.0, 1.0).saying("a number from 0 to 1, with `read_fraction` at most 1"), "0",
+            "share of requests of the stream that trim, as `workload.trim_fraction`" },
+        of! { "workload.stream.fua_fraction", (Stream).fua_fraction, number(0.0, 1.0).quiet(), "0",
+            "share of writes of the stream with FUA, as `workload.fua_fraction`" },
+    ]),
+    (&*STREAM_ADDRESS, vec![
+        of! { "workload.stream_persistence" of "synthetic", (Streams).persistence, persistence().quiet(), "0",
+            "streams with `count`: share of requests that belong to the stream of the one before" },
+    ]),
+    (&*SPACE, vec![
+        of! { "workload.align", (Synthetic | Streams | Trace).align, flag(), "true; a trace: false",
+            "round requests up to whole aligned pages; if not, a partly written page costs a read before its program" },
+    ]),
+    (&*PATH, vec![
+        of! { "workload.format" of "trace files", (Trace).options.format,
+            named(Form::Format, "the name of a trace format", formats)
+                .map(str::to_owned, |name| formats().find(|known| *known == name.as_str())), "auto",
+            "trace: its format" },
+        of! { "workload.columns" of "trace files", (Trace).options.columns,
+            meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, fua, response, - for any other",
+                str::parse, Columns::to_string).optional(),
+            "none", "trace of any table (format csv): what its columns are; separated by ;, a tab or blanks if its fields are" },
+        of! { "workload.time_unit" of "trace files", (Trace).options.units.time_ns,
+            tick("\"ns\", \"100ns\", \"us\", \"ms\", \"s\" or another time above 0, at most 1h").optional(),
+            "the format's", "trace: what its times count" },
+        of! { "workload.address_unit" of "trace files", (Trace).options.units.address,
+            unit().optional(), "the format's", "trace: what its addresses count" },
+        of! { "workload.size_unit" of "trace files", (Trace).options.units.size,
+            unit().optional(), "the format's", "trace: what its sizes count" },
+        of! { "workload.read_is" of "trace files", (Trace).options.units.read_is,
+            whole(0, 1).map(|bit| bit as u8, |bit| Some((*bit).into())).saying("0 or 1").optional(),
+            "the format's", "trace: the value of the operation's column (DiskSim: of bit 0 of its flags) that means read" },
+        of! { "workload.ops" of "trace files", (Trace).options.ops,
+            meant("codes such as \"r=1,2,5/w=3,4,6\": r read, w write, t trim, f flush", str::parse, OperationCodes::to_string)
+                .optional(),
+            "none", "trace of any table (format csv): what the codes of its operations mean; not beside `read_is`" },
+        of! { "workload.event_format" of "trace files", (Trace).options.event_format,
+            meant("the string that blkparse -f was given, such as \"%T.%t %a %d %S %n\"", str::parse, EventFormat::to_string)
+                .optional(),
+            "none", "trace of blkparse: the format that its events were printed in" },
+        of! { "workload.action" of "trace files", (Trace).options.action,
+            action("\"queued\" (Q), \"inserted\" (I), \"issued\" (D) or \"completed\" (C)").optional(),
+            "the most complete", "trace: the event of a request that is its arrival (blkparse, blktrace, ftrace)" },
+        of! { "workload.sort_window" of "trace files", (Trace).options.sort_window,
+            long_time(0).saying("a time such as \"10ms\"; \"0s\": none").optional(),
+            "the format's", "trace: rows that come late by up to this are sorted in; a row later than that is malformed" },
+        of! { "workload.spread" of "trace files", (Trace).options.spread, flag().optional(), "the format's",
+            "trace: whether rows at one tick of its clock are spread evenly up to the next" },
+        of! { "workload.same_volumes" of "trace files", (Trace).options.same_volumes, flag().optional(), "the format's",
+            "trace of several files: whether a volume's name means the same volume in all of them" },
+        by! { "workload.volumes" of "trace",
+            volumes("\"apart\", \"overlay\", or the name or number of one volume"),
+            |load, (volumes, only), _, _| {
+                if let Load::Trace(trace) = load {
+                    (trace.volumes, trace.options.only) = (volumes, only);
+                }
+                Ok(())
+            },
+            |key, load| match load {
+                Load::Trace(trace) => key.show(&(trace.volumes, trace.options.only.clone())),
+                _ => None,
+            },
+            "apart",
+            "trace: its volumes (disks, ASUs) one behind the other as they first appear, all from address 0, or one of them only" },
+        of! { "workload.start" of "trace", (Trace).options.start,
+            long_time(0).saying("a time such as \"90min\"").optional(), "0s",
+            "trace: only what arrives at this time of the trace or later; becomes time 0" },
+        of! { "workload.end" of "trace", (Trace).options.end,
+            long_time(1).saying("a time such as \"2h\", later than `start`").optional(), "none",
+            "trace: only what arrives before this time of the trace" },
+        of! { "workload.skip_bad" of "trace", (Trace).options.skip_bad, whole(0, MOST_REQUESTS), "0",
+            "trace: so many malformed rows are passed over and reported; the next is an error" },
+        of! { "workload.repeat" of "trace", (Trace).repeat, count(1, 1_000_000), "1",
+            "trace: it is replayed so many times, each copy one mean gap of the trace behind the last request of the copy before" },
+        of! { "workload.replay" of "trace", (Trace).pacing, choice(PACINGS), "open",
+            "trace: requests arrive at the times of the trace (open), one for each that completes (closed), or when what they \
+             waited for in the trace has completed and its pause has passed (think-times); see docs/traces.md" },
+        by! { "workload.queue_depth" of "trace", count(1, 65_536),
+            |load, depth, _, field| match load {
+                Load::Trace(TraceConfig { pacing: Pacing::Closed { queue_depth }, .. }) => {
+                    *queue_depth = depth;
+                    Ok(())
+                }
+                _ => {
+                    let problem = "does not belong to a replay that is not closed";
+                    Err(field.fault_allowing(problem, "only with replay = \"closed\""))
+                }
+            },
+            |key, load| match load {
+                Load::Trace(TraceConfig { pacing: Pacing::Closed { queue_depth }, .. }) => key.show(queue_depth),
+                _ => None,
+            },
+            "1", "trace: requests outstanding, in the trace's order (replay = \"closed\", which ignores its times)" },
+        of! { "workload.time_scale" of "trace", (Trace | Streams).time_scale if has_times, above(0.0, FASTEST), "1.0",
+            "trace or streams: times are multiplied by this (0.1: ten times faster), arrivals or times to think; not with replay \
+             = \"closed\"" },
+        of! { "workload.remap" of "trace", (Trace).remap,
+            choice(&[("wrap", Remap::Wrap), ("scale", Remap::Scale), ("reject", Remap::Reject)]),
+            "reject", "trace: what happens to addresses beyond the array" },
+    ]),
+]));

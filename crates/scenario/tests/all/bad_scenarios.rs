@@ -1,8 +1,10 @@
 //! What does a person read who made a mistake? One table of mistakes, one snapshot of messages.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::LazyLock;
 
-use harmonia_scenario::Scenario;
+use harmonia_scenario::{Scenario, schema};
 
 /// A load that works, for mistakes elsewhere.
 const LOAD: &str = "workload.preset = \"hpc-w\"\n";
@@ -225,6 +227,9 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("workload.stream.a = { count = 5, size.mean = \"4KiB\", address.footprint = 0.5 }", "workload.stream.a.count", "[workload.arrival]"),
     ("workload = { arrival.rate = 5, stream.a = { count = 0, size.mean = \"4KiB\", address.footprint = 0.5 } }", "workload.stream.a.count", "1 to 10^12"),
     ("workload = { arrival.rate = 5, stream.a = { count = 5, arrival.rate = 5, size.mean = \"4KiB\", address.footprint = 0.5 } }", "workload.stream.a.count", "without `arrival`"),
+    ("workload = { arrival.rate = 5, stream.a = { count = 5, start_delay = \"10s\", size.mean = \"4KiB\", address.footprint = 0.5 } }", "workload.stream.a.start_delay", "`arrival` of its own"),
+    ("workload.stream.a = { arrival.rate = 5, start_delay = \"2h\", size.mean = \"4KiB\", address.footprint = 0.5 }", "workload.stream.a.start_delay", "at most 1h"),
+    ("workload = { preset = \"hpc-w\", start_delay = \"10s\" }", "workload.start_delay", "kind, preset"),
     ("workload = { arrival = { process = \"closed\", queue_depth = 5 }, stream.a = { count = 5, size.mean = \"4KiB\", address.footprint = 0.5 } }", "workload.arrival.process", "poisson, fixed"),
     ("workload = { arrival.rate = 5, stream.a = { arrival.rate = 5, size.mean = \"4KiB\", address.footprint = 0.5 } }", "workload.arrival", "with `count`"),
     ("workload = { stream_persistence = 0.5, stream.a = { arrival.rate = 5, size.mean = \"4KiB\", address.footprint = 0.5 } }", "workload.stream_persistence", "with `count`"),
@@ -542,6 +547,37 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     ("", "workload = { preset = \"hpc-w-skew\", address.footprint = 0.000001 }", "workload.size.mean", "on one member"),
 ];
 
+/// Long lists of names as messages have them: all keys of a table, all that one kind of load has; the longest first.
+static LISTS: LazyLock<Vec<Vec<&str>>> = LazyLock::new(|| {
+    let mut tables: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for key in schema::keys() {
+        for (at, _) in key.path.match_indices('.') {
+            let (table, name) = (&key.path[..at], key.path[at + 1..].split('.').next().unwrap_or_default());
+            let names = tables.entry(table).or_default();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let of_a_kind = |is_trace: bool| {
+        let is_foreign = |name: &&str| {
+            let key = schema::keys().find(|key| key.path.strip_prefix("workload.") == Some(*name));
+            key.is_some_and(|key| !key.owner.is_empty() && key.owner.starts_with("trace") != is_trace)
+        };
+        tables["workload"].iter().copied().filter(|name| !is_foreign(name)).collect()
+    };
+    let mut lists = vec![of_a_kind(false), of_a_kind(true)];
+    lists.extend(tables.into_values().filter(|names| names.len() > 8));
+    lists.sort_by_key(|names| usize::MAX - names.len());
+    lists
+});
+
+/// A message whose lists of names are cut short if they are whole, so that a new key changes none of the others' messages.
+fn cut(message: &str) -> String {
+    let short = |names: &[&str]| format!("{}, .. {}", names[0], names[names.len() - 1]);
+    LISTS.iter().fold(message.to_owned(), |message, names| message.replace(&names.join(", "), &short(names)))
+}
+
 #[test]
 fn every_mistake_is_explained() {
     let all = MISTAKES.iter().map(|&(text, key, allowed)| ("", text, key, allowed));
@@ -562,7 +598,7 @@ fn every_mistake_is_explained() {
         } else {
             assert!(message.contains("is missing"), "no line:\n{message}");
         }
-        writeln!(report, "{message}\n").unwrap();
+        writeln!(report, "{}\n", cut(&message)).unwrap();
     }
     assert!(wrong.is_empty(), "{wrong}");
     insta::assert_snapshot!(report);
@@ -585,7 +621,7 @@ fn every_mistake_about_a_trace_is_explained() {
         }
         // The line is long and says nothing: what is said about it does.
         let told = message.lines().filter(|line| !line.contains('|') && !line.contains("-->"));
-        writeln!(report, "{said}\n{}\n", told.collect::<Vec<_>>().join("\n")).unwrap();
+        writeln!(report, "{said}\n{}\n", cut(&told.collect::<Vec<_>>().join("\n"))).unwrap();
     }
     assert!(wrong.is_empty(), "{wrong}");
     insta::assert_snapshot!(report);
@@ -620,7 +656,7 @@ fn every_flag_mistake_names_its_flag() {
         let message = error.to_string();
         assert!(message.contains("--set") && message.contains("allowed: "), "{message}");
         assert_eq!(error.line(), None);
-        writeln!(report, "{message}\n").unwrap();
+        writeln!(report, "{}\n", cut(&message)).unwrap();
     }
     insta::assert_snapshot!(report);
 }

@@ -163,6 +163,27 @@ fn streams_of_choices_have_all_their_keys() {
     assert_eq!(parse(&scenario.to_toml()), Scenario { name: "test".into(), ..scenario });
 }
 
+/// A stream that starts late says so again, and one that does not says nothing of it.
+#[test]
+fn a_stream_starts_late_if_it_says_so() {
+    let late = |key: &str| {
+        let stream = format!("arrival.rate = 5, size.mean = \"4KiB\", address.footprint = 0.5{key}");
+        parse(&format!("workload.stream.a = {{ {stream} }}"))
+    };
+    let delay = |scenario: &Scenario| match &scenario.workload {
+        WorkloadConfig::Streams(load) => load.streams["a"].start_delay,
+        _ => panic!("not a load of streams"),
+    };
+    let (plain, zero, two) = (late(""), late(", start_delay = \"0s\""), late(", start_delay = \"1.5s\""));
+    assert_eq!(
+        (delay(&plain), delay(&zero), delay(&two).0),
+        (SimDuration::ZERO, SimDuration::ZERO, 1_500_000_000)
+    );
+    assert!(!plain.to_toml().contains("start_delay") && zero == plain);
+    assert!(two.to_toml().contains("start_delay = \"1.5s\""), "{}", two.to_toml());
+    assert_eq!(parse(&two.to_toml()), two);
+}
+
 #[test]
 fn phases_are_read_and_printed() {
     let scenario = parse(
@@ -713,6 +734,31 @@ fn the_parser_reads_exactly_the_keys_of_the_schema() {
         let found = error.key().unwrap_or_default();
         assert!(found == wanted || found == format!("{wanted}[0]"), "{}: {error}", key.path);
         assert!(!error.problem().contains("no such key"), "{error}");
+    }
+}
+
+/// A key that one kind of load has is read or refused beside another kind, never passed over.
+#[test]
+fn no_kind_of_load_passes_over_a_key() {
+    let stream = "workload.stream.x={ arrival.rate = 5, size.mean = \"4KiB\", address.footprint = 0.5 }";
+    let loads: [&[&str]; 3] =
+        [&["workload.preset=hpc-w"], &["workload.kind=trace", "workload.path=x"], &[stream]];
+    let refused = |load: &[&str], path: &str| {
+        let mut flags: Vec<String> = load.iter().map(|&flag| flag.to_owned()).collect();
+        assert!(Scenario::parse("", "empty.toml", &flags, None).is_ok(), "{load:?}");
+        flags.push(format!("{path}=[1979-05-27]"));
+        let scenario = Scenario::parse("", "empty.toml", &flags, None);
+        assert!(scenario.is_err(), "`{path}` is passed over beside {load:?}");
+    };
+    for path in schema::keys().map(|key| key.path).filter(|path| path.starts_with("workload.")) {
+        if let Some(name) = path.strip_prefix("workload.stream.") {
+            refused(&[stream], &format!("workload.stream.x.{name}"));
+            continue;
+        }
+        loads.iter().for_each(|load| refused(load, path));
+        if let Some(name) = path.strip_prefix("workload.address.") {
+            refused(&[stream], &format!("workload.stream.x.address.{name}"));
+        }
     }
 }
 

@@ -40,7 +40,7 @@ use harmonia_trace::{ASK_EVERY, PAGE, Summary, Trace, TraceError, TraceInfo, Tra
 use harmonia_types::{Bytes, SimTime};
 
 use crate::{
-    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Limit, Next, Source, StreamArrival, StreamConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Next, Source, StreamArrival, StreamConfig,
     Streams, StreamsConfig,
 };
 pub use heat::Heat;
@@ -158,13 +158,10 @@ fn load(ruler: &Ruler, measured: &Measured, shared: Shared, squeezed: f64) -> Re
         .collect();
     let counts = [&ruler.reads, &ruler.trims, &ruler.writes].map(|kind| kind.requests);
     Ok(StreamsConfig {
-        limit: Limit::Requests(ruler.requests()),
-        warmup: Limit::Requests(0),
         align: false,
-        time_scale: 1.0,
         arrival: Some(ruler.gaps.fit(ruler.gap_cv())?),
         persistence: sizes::rounded(ruler.order.persistence(counts.into_iter())),
-        streams,
+        ..StreamsConfig::of(ruler.requests(), streams)
     })
 }
 
@@ -172,8 +169,6 @@ fn stream(name: &str, kind: &Kind, measured: &MeasuredKind, start: Bytes, squeez
     let pages = |bytes: Bytes| (bytes as f64 / PAGE as f64 * squeezed) as u64 * PAGE;
     StreamConfig {
         arrival: StreamArrival::Common(vec![kind.requests]),
-        jobs: 1,
-        outstanding: None,
         size: kind.sizes.fit(&kind.size_repeats),
         read_fraction: f64::from(u8::from(name == READS)),
         trim_fraction: f64::from(u8::from(name == TRIMS)),
@@ -182,6 +177,7 @@ fn stream(name: &str, kind: &Kind, measured: &MeasuredKind, start: Bytes, squeez
         footprint: Extent::Bytes(pages(measured.footprint_bytes).max(PAGE)),
         start: Some(Extent::Bytes(pages(start))),
         start_unit: places::start_unit(kind),
+        ..StreamConfig::writes(0.0, 0)
     }
 }
 
