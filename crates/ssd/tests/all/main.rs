@@ -28,6 +28,7 @@ mod link_order;
 mod met_gc;
 mod multi_plane;
 mod overload;
+mod overwrites;
 mod pacing;
 mod page_types;
 mod pairing;
