@@ -4,6 +4,7 @@
 //! tR 1,000   transfer 300   tPROG 5,000   link 70      a low die collects from 0 to 26,000
 //! ```
 
+use harmonia_flash::Copyback;
 use harmonia_ssd::follow::{Before, Follower, Met, PageAccount, Place, Switch, Why};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{Device, SsdConfig, SubRequest, WriteCacheConfig};
@@ -67,6 +68,25 @@ fn waiting_for_the_bus_is_told_from_waiting_for_the_die() {
     assert_eq!(third.before, Before { reads: 1, ..Before::default() });
 }
 
+/// Die 0 serves the background until 1,300, or collects until 26,000. Then the read there waits 200 ns for the page of die 1.
+#[test]
+fn what_a_read_waited_for_on_its_die_is_no_wait_for_the_bus() {
+    let config = shared_bus();
+    let on_bus = |bench: &mut Bench| {
+        let read = account(bench.advance(100_000), 2);
+        (read.host_on_bus, read.host_in_command, read.blame.queue_host)
+    };
+    let mut bench = followed(&config, &Bench::with(&config, &[&[0, 1], &[0]]));
+    bench.submit(0, SubRequest { background: true, ..sub(1, Operation::Read, 0, 1) });
+    bench.read(100, 2, 2, 1).read(1_200, 3, 1, 1);
+    assert_eq!(on_bus(&mut bench), (200, 0, 200));
+    assert_eq!(account(&bench, 2).blame.queue_rebuild, 1_200);
+    let mut bench = followed(&config, &Bench::aged(&config, &[0]));
+    bench.read(0, 2, 0, 1).read(25_900, 3, 1, 1);
+    assert_eq!(on_bus(&mut bench), (200, 0, 200));
+    assert_eq!(account(&bench, 2).blame.queue_gc, 26_000);
+}
+
 #[test]
 fn the_plane_of_a_page_is_told() {
     let config = planes(2);
@@ -115,4 +135,33 @@ fn a_write_that_waits_for_a_slot_is_told_for_which_collection() {
     assert_eq!((collections(&second), second.blame.queue_gc), (vec![(25_000, 1)], 25_000));
     assert_eq!(second.place.map(|place| place.die), Some(0));
     assert_eq!(bench.find(2).map(|done| done.finish > SimTime(31_000)), Some(true));
+}
+
+/// The program of the page that holds the only slot waits from 1,100 to 1,300 for the page that a collection of the other die reads.
+#[test]
+fn a_wait_for_a_slot_whose_program_waits_for_the_bus_of_a_collection_is_told_so() {
+    let mut config = shared_bus();
+    config.timing.copyback = Copyback::None;
+    config.gc.schedule = "stepwise".into();
+    config.write_cache = WriteCacheConfig { size: Some(PAGE), ..WriteCacheConfig::default() };
+    let mut bench = followed(&config, &Bench::aged(&config, &[1]));
+    bench.read(0, 1, 1, 1).write(1_030, 2, 0, 1).write(1_030, 3, 2, 1).advance(100_000);
+    let third = account(&bench, 3);
+    assert_eq!((third.blame.queue_gc, third.gc_on_bus, third.gc_in_command), (200, 200, 0));
+    assert!(third.collections.is_empty());
+}
+
+/// The page in the only slot goes along in the first program of a collection, behind its page.
+#[test]
+fn a_wait_for_a_slot_whose_page_goes_along_with_a_collection_is_told_so() {
+    let mut config = planes(2);
+    (config.geometry.own_pins, config.ftl.multi_plane) = (false, true);
+    config.gc.schedule = "stepwise".into();
+    config.write_cache = WriteCacheConfig { size: Some(PAGE), ..WriteCacheConfig::default() };
+    let mut bench = followed(&config, &Bench::with(&config, &[LOW, SPREAD]));
+    // Page 12 and page 8 of plane 1.
+    bench.read(0, 1, 0, 1).write(0, 2, 25, 1).write(0, 3, 17, 1).advance(100_000);
+    let third = account(&bench, 3);
+    assert_eq!(third.gc_in_command, 300);
+    assert_eq!(collections(&third), [(third.blame.queue_gc - 300, 1)]);
 }

@@ -18,9 +18,11 @@ fn config(rng: &mut Rng) -> SsdConfig {
     config.geometry.chips_per_channel = 1 + rng.below(2) as u32;
     config.geometry.pages_per_block = 4 << rng.below(3);
     config.gc.domain = if rng.chance(0.5) { Domain::Die } else { Domain::Device };
-    if rng.chance(0.2) {
-        // A write then ends as the data of another one arrives.
-        config.link.bandwidth = PAGE * 1_000_000_000 / 53;
+    // A write may end as the data of a later one arrives, or all data is there at once.
+    match rng.below(20) {
+        0 => config.link.bandwidth = 1 << 60,
+        page @ 1..4 => config.link.bandwidth = PAGE * 1_000_000_000 / [530, 1_060, 2_650][page as usize - 1],
+        _ => {}
     }
     // What has no short way.
     match rng.below(20) {
