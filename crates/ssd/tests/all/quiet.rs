@@ -79,6 +79,18 @@ fn what_waits_at_the_die_counts() {
     assert_eq!(quiet(&bench, &[]), 5_370 + 3 * 5_000);
 }
 
+/// Of a unit at its soft threshold the next program may tell so: when data is there that is on its way, or before, if what arrives
+/// meanwhile is ready first.
+#[test]
+fn a_low_unit_is_quiet_until_its_die_may_begin_something() {
+    let mut bench = Bench::aged(&one_die(), &[]);
+    bench.write(0, 1, 0, 1).advance(10);
+    assert_eq!(quiet(&bench, &[]), 70);
+    let read = |at| [(SimTime(at), sub(9, Operation::Read, 1, 1))];
+    assert_eq!(bench.device.quiet_until(&read(20), &mut Room::default()).0, 20);
+    assert_eq!(bench.device.quiet_until(&read(80), &mut Room::default()).0, 70);
+}
+
 /// A die that collects in one command reports its end, and begins nothing before.
 #[test]
 fn an_event_is_quiet_until_its_end() {
@@ -111,6 +123,9 @@ fn nothing_is_foreseen_beyond_the_next_event_where_something_else_may_report() {
         let bench = Bench::with(&config, &[FULL, FULL]);
         assert_eq!(quiet(&bench, &[100, 200]), 100, "{name}");
     }
+    let mut shared = two_dies();
+    shared.ftl.superblock = harmonia_ssd::Superblock::Drive;
+    assert_eq!(quiet(&Bench::with(&shared, &[FULL]), &[100, 200]), 100, "superblocks");
     let window = |directive| {
         let mut bench = Bench::with(&two_dies(), &[FULL, FULL]);
         bench.device.direct(SimTime(0), directive);

@@ -20,6 +20,9 @@ fn drawn(seed: u64) -> SsdConfig {
     match rng.below(5) {
         // Dies with pins of their own that serve the head of their queue.
         0 | 1 => {
+            if rng.chance(0.3) {
+                timing(&mut config, &mut rng);
+            }
             (config.geometry.own_pins, config.ftl.multi_plane) = (true, false);
             config.ftl.priority = Priority::Fifo;
             config.gc.schedule = "blocking".into();
