@@ -4,7 +4,7 @@ use harmonia_types::SimTime;
 pub use harmonia_types::{DeviceCounters, Estimates};
 
 use super::Device;
-use crate::die::command::NO_OP;
+use crate::die::command::{Activity, NO_OP};
 use crate::interface::Status;
 use crate::probe::Probe;
 
@@ -72,7 +72,9 @@ impl<P: Probe> Device<P> {
     pub(super) fn waiting_or_running(&self) -> usize {
         let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
         let by_map = self.superblocks.as_ref().map_or(0, |blocks| blocks.landing());
-        self.ops.live() + landing + by_map + self.not_handed_over()
+        // A write that was settled is no operation any more, though its die works on it.
+        let settled = self.dies.iter().filter(|die| die.activity == Activity::Settled).count();
+        self.ops.live() + landing + by_map + self.not_handed_over() + settled
     }
 
     /// The O-SSD status at `now`; of a device that has failed, its last.
