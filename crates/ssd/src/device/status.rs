@@ -72,9 +72,12 @@ impl<P: Probe> Device<P> {
     pub(super) fn waiting_or_running(&self) -> usize {
         let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
         let by_map = self.superblocks.as_ref().map_or(0, |blocks| blocks.landing());
-        // A write that was settled is no operation any more, though its die works on it.
-        let settled = self.dies.iter().filter(|die| die.activity == Activity::Settled).count();
-        self.ops.live() + landing + by_map + self.not_handed_over() + settled
+        self.ops.live() + landing + by_map + self.not_handed_over() + self.settled()
+    }
+
+    /// Writes that were settled, and so are no operations any more, though their dies work on them.
+    pub(super) fn settled(&self) -> usize {
+        self.dies.iter().filter(|die| die.activity == Activity::Settled).count()
     }
 
     /// The O-SSD status at `now`; of a device that has failed, its last.
