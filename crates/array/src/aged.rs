@@ -5,6 +5,9 @@
 //! the overwrites, and within a unit they are uniform. So units can be aged one after the other, each in the cache,
 //! by any number of threads, with the same result. Every member has random streams of its own: members differ.
 //!
+//! A unit of a superblock spans dies, often all of a drive, and lies in no cache. If all that it holds is overwritten alike, pages of the
+//! flash are drawn instead of logical ones ([`UnitMut::overwrite_at_random`]): other random numbers, and the same distribution.
+//!
 //! Where a device allocates dynamically its units are not independent: it is aged by one thread, in the order of its
 //! writes, again with the same result for any number of threads.
 //!
@@ -38,7 +41,7 @@ pub use rewritten::age_by;
 
 /// Counts the meanings of ageing: goes up by one whenever the same configuration and seed come to age otherwise, so that
 /// states kept in files are not taken for what would come out now. `tests/all/stored.rs` notices.
-pub const AGEING_VERSION: u32 = 3;
+pub const AGEING_VERSION: u32 = 4;
 
 /// A used array as a value: clone it for every run that should start alike.
 #[derive(Debug, Clone)]
@@ -316,19 +319,19 @@ fn age_device(
             let parity = if has_parity { parity.filter(is_parity).collect() } else { Vec::new() };
             Share::new(zones, below(filled.below), parity)
         };
-        let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
+        let ageing = Ageing {
+            device,
+            ages_at: shape.ages_at,
+            goal: Goal { stop: shape.stop, min_victims: config.gc.min_victims },
+            policy: &*policy,
+            is_shared: shape.dies_per_unit > 1,
+            plan,
+        };
         let age = |(mut unit, writes): (UnitMut<'_>, u64)| {
             let _stop = CancelOnPanic(plan.cancel);
-            if plan.cancel.load(Ordering::Relaxed) {
-                return Err(AgeingError::Cancelled);
-            }
             let rng = Rng::stream(plan.seed, &format!("age/device/{device}/unit/{}", unit.index()));
             let share = share_of(unit.index());
-            let filled = share.pages();
-            let aged = age_unit(&mut unit, &share, writes, shape.ages_at, goal, &*policy, rng);
-            let aged = aged.map_err(|error| AgeingError::OutOfBlocks(device, error))?;
-            plan.pages_done.fetch_add(u64::from(filled) + writes, Ordering::Relaxed);
-            Ok(aged)
+            ageing.age(&mut unit, &share, writes, rng)
         };
         let aged = workers::each(units.into_iter().zip(shares), plan.threads.min(MOST_THREADS), age)?;
         let mut marks = Marks::default();
@@ -447,43 +450,105 @@ fn write_to(
     ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
 }
 
-fn age_unit(
-    unit: &mut UnitMut<'_>,
-    share: &Share,
-    overwrites: u64,
+/// How the units of a device age, one by one.
+struct Ageing<'a> {
+    device: u16,
     ages_at: u32,
     goal: Goal,
-    policy: &dyn victim::Victim,
-    mut rng: Rng,
-) -> Result<Marks, OutOfBlocks> {
-    let write = |unit: &mut UnitMut<'_>, lpn| {
-        if unit.free() <= ages_at {
-            unit.collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
+    policy: &'a dyn victim::Victim,
+    /// A unit is that of several dies, and so too large for the caches.
+    is_shared: bool,
+    plan: &'a AgeingPlan<'a>,
+}
+
+impl Ageing<'_> {
+    fn age(
+        &self,
+        unit: &mut UnitMut<'_>,
+        share: &Share,
+        overwrites: u64,
+        mut rng: Rng,
+    ) -> Result<Marks, AgeingError> {
+        let write = |unit: &mut UnitMut<'_>, lpn| {
+            if unit.free() <= self.ages_at {
+                unit.collect(self.goal, self.policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
+            }
+            unit.program(lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
+        };
+        let mut pages = share.zones.iter().cloned().flatten();
+        self.repeat(u64::from(share.pages()), || pages.next().map_or(Ok(()), |lpn| write(unit, lpn)))?;
+        let parity = share.parity.iter().try_for_each(|&lpn| write(unit, lpn));
+        parity.map_err(|error| AgeingError::OutOfBlocks(self.device, error))?;
+        if share.overwritten == 0 {
+            return Ok(Marks::default());
         }
-        unit.program(lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
-    };
-    for lpn in share.zones.iter().cloned().flatten().chain(share.parity.iter().copied()) {
-        write(unit, lpn)?;
+        if self.is_shared && unit.mapped() == share.overwritten {
+            let aged = unit.overwrite_at_random(rng.clone(), |all| {
+                windows(share, overwrites, |count| {
+                    self.repeat(count, || {
+                        if all.free() <= self.ages_at {
+                            all.collect(self.goal, self.policy)?;
+                        }
+                        all.overwrite().map(|_| ())
+                    })?;
+                    Ok(all.data_programs())
+                })
+            });
+            if let Some(aged) = aged {
+                return aged;
+            }
+        }
+        let draw = |rng: &mut Rng| rng.below(u64::from(share.overwritten)) as u32;
+        windows(share, overwrites, |count| {
+            match &*share.zones {
+                // Nearly always; this is the loop that ageing spends its time in.
+                [zone] => self.repeat(count, || write(unit, zone.start + draw(&mut rng)))?,
+                _ => self.repeat(count, || write(unit, share.page(draw(&mut rng))))?,
+            }
+            Ok(unit.data_programs())
+        })
     }
+
+    /// Writes so many pages, in steps: between them it may be cancelled, and says how far it is.
+    #[inline]
+    fn repeat(
+        &self,
+        count: u64,
+        mut write: impl FnMut() -> Result<(), OutOfBlocks>,
+    ) -> Result<(), AgeingError> {
+        let mut left = count;
+        while left > 0 {
+            if self.plan.cancel.load(Ordering::Relaxed) {
+                return Err(AgeingError::Cancelled);
+            }
+            let step = left.min(STEP);
+            let written = (0..step).try_for_each(|_| write());
+            written.map_err(|error| AgeingError::OutOfBlocks(self.device, error))?;
+            self.plan.pages_done.fetch_add(step, Ordering::Relaxed);
+            left -= step;
+        }
+        Ok(())
+    }
+}
+
+/// Pages written between two looks at whether ageing was cancelled. Unit: count.
+const STEP: u64 = 1 << 16;
+
+/// Overwrites a unit, with readings before the last two windows of half the capacity, and at the end. `overwrite` does so many,
+/// and tells the programs so far.
+fn windows(
+    share: &Share,
+    overwrites: u64,
+    mut overwrite: impl FnMut(u64) -> Result<u64, AgeingError>,
+) -> Result<Marks, AgeingError> {
     let mut marks = Marks::default();
-    if share.overwritten == 0 {
-        return Ok(marks);
-    }
-    // Readings before the last two windows of half the capacity, and at the end.
     let window = u64::from(share.overwritten) / 2;
     let stops = [overwrites.saturating_sub(2 * window), overwrites.saturating_sub(window), overwrites];
-    let draw = |rng: &mut Rng| rng.below(u64::from(share.overwritten)) as u32;
     let mut done = 0;
     for (mark, stop) in stops.into_iter().enumerate() {
-        let count = stop - done;
-        match &*share.zones {
-            // Nearly always; this is the loop that ageing spends its time in.
-            [zone] => (0..count).try_for_each(|_| write(unit, zone.start + draw(&mut rng)))?,
-            _ => (0..count).try_for_each(|_| write(unit, share.page(draw(&mut rng))))?,
-        }
-        done = stop;
-        marks.programs[mark] = unit.data_programs();
+        marks.programs[mark] = overwrite(stop - done)?;
         marks.host[mark] = stop;
+        done = stop;
     }
     marks.complete = overwrites >= 2 * window;
     marks.units = 1;

@@ -482,6 +482,25 @@ mod tests {
         );
     }
 
+    /// One victim is under way from 10 to 30, the other one from 30 to 50.
+    #[test]
+    fn victims_that_only_touch_a_wait_are_not_named() {
+        let follower = collecting();
+        let met = |from, until| told(&follower.met(1, &[(SimTime(from), SimTime(until))]));
+        assert_eq!(met(30, 40), [(10, Some(vec![8]))]);
+        assert_eq!(met(20, 30), [(10, Some(vec![7]))]);
+        assert_eq!(met(29, 31), [(2, Some(vec![7, 8]))]);
+    }
+
+    #[test]
+    fn victims_of_one_command_are_named_together() {
+        let (mut follower, _) = follower();
+        (1..4).for_each(|block| follower.takes(0, victim(10, block)));
+        follower.ends(0, SimTime(50));
+        let met = follower.met(0, &[(SimTime(20), SimTime(30))]);
+        assert_eq!(told(&met), [(10, Some(vec![1, 2, 3]))]);
+    }
+
     #[test]
     fn the_page_that_is_done_last_tells_for_its_operation() {
         let (mut follower, switch) = follower();

@@ -38,7 +38,10 @@ pub use device::{
     SubCompletion, SubRefusal, SubRequest,
 };
 pub use endurance::WearConfig;
-pub use ftl::{Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, Tally, UnitMut, UnitState, Worn};
+pub use ftl::{
+    Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, RandomOverwrites, Tally, UnitMut, UnitState,
+    Worn,
+};
 pub use harmonia_types::registry::PolicyConfig;
 pub use leveling::LevelingConfig;
 pub use order::{Order, Part};

@@ -2,6 +2,7 @@
 //! anew. [`common`] is what several of them use.
 
 mod ageing_by;
+mod ageing_superblocks;
 mod ageing_within;
 mod bitmap;
 mod closed_forms;

@@ -76,12 +76,13 @@ impl<P: Probe> Device<P> {
     pub(super) fn serves_host(&self) -> bool {
         self.subs.live() > self.background.as_ref().map_or(0, |background| background.open)
             || self.caches_for_host()
+            || self.settled() > 0
     }
 
     /// Whether operations are at the dies and not all that is open is background work.
     #[inline]
     pub(super) fn has_host_ops(&self) -> bool {
-        self.ops.live() > 0 && (self.background.is_none() || self.serves_host())
+        (self.ops.live() > 0 && (self.background.is_none() || self.serves_host())) || self.settled() > 0
     }
 
     /// Operations of the host that wait at a die or run there.

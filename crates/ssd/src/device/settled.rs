@@ -143,15 +143,19 @@ impl<P: Probe> Device<P> {
             self.dies[die as usize].begin(Activity::Settled, began);
             self.wakes.set_reserved(die as usize, until, place);
             self.events -= 1;
+        } else {
+            self.last_activity = self.last_activity.max(until);
         }
     }
 
-    /// The same for every die: something comes that may concern any of them.
+    /// The same for every die: something comes that may concern any of them, or somebody may ask when the host was last served.
     #[inline]
     pub(super) fn await_all_settled(&mut self, now: SimTime) {
         if self.settling.last > now {
             (0..self.rules.shape.dies).for_each(|die| self.await_settled(die, now));
             self.settling.last = SimTime::ZERO;
+        } else {
+            self.last_activity = self.last_activity.max(self.settling.last);
         }
     }
 }

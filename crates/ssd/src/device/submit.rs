@@ -99,7 +99,8 @@ impl<P: Probe> Device<P> {
     ) -> Result<(), DeviceFailure> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
         let handle = self.open_sub(sub, now, 1);
-        self.last_activity = now;
+        // A write that was settled may begin later.
+        self.last_activity = self.last_activity.max(now);
         let ready = self.link.receive(now, self.rules.link_page);
         let owner = OwnerId::host(handle);
         let op = PageOp::new(owner, lpn, unit, 0, (OpKind::Write, sub.parity.cause_of(0)), ready);

@@ -341,3 +341,83 @@ impl<P: Probe> Device<P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_flash::{Geometry, presets};
+
+    use super::*;
+    use crate::config::{Amount, SsdConfig, Superblock};
+    use crate::probe::NoProbe;
+
+    /// Two dies of eight blocks of four pages, in superblocks of eight pages. Nothing is written.
+    fn device() -> Device {
+        let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+        config.geometry = Geometry {
+            channels: 2,
+            blocks_per_plane: 8,
+            pages_per_block: 4,
+            page_size: 4096,
+            ..Geometry::ONE_PLANE
+        };
+        config.ftl.reserved_blocks = Amount::Blocks(4);
+        config.gc.hard_threshold = Amount::Blocks(1);
+        config.gc.schedule = "preemptive".into();
+        config.ftl.superblock = Superblock::Drive;
+        let ftl = Ftl::new(&config, 1, "device").expect("it works");
+        Device::new(&config, ftl, NoProbe).expect("it works")
+    }
+
+    fn moves(moves: u32) -> Share {
+        Share { work: Collected { victims: 1, moves, ..Collected::default() }, out: 0 }
+    }
+
+    /// Pages that a die has yet to move count, whether it has begun or not; its unit counts those of all dies.
+    #[test]
+    fn what_has_left_a_victim_under_way_is_room() {
+        let mut device = device();
+        let all = device.room_without_parts(0);
+        let parts = &mut device.superblocks.as_mut().expect("dies share blocks").parts;
+        (parts[0].due, parts[1].running) = (moves(3), moves(2));
+        assert_eq!([0, 1].map(|die| device.room_without_parts(die)), [all + 5; 2]);
+        // The victim is no room before its dies have erased it.
+        device.ftl.units[0].hidden = 1;
+        assert_eq!(device.room_without_parts(0), all + 5 - 8);
+    }
+
+    /// Reads go first, and then as much of the reads is over as of the programs.
+    #[test]
+    fn reads_and_programs_of_a_part_take_turns_in_proportion() {
+        let steps = |reads: u32, programs: u32| {
+            let work = Collected { victims: 1, reads, programs, moves: 2 * programs, ..Collected::default() };
+            let mut part = Part { due: Share { work, out: 3 * reads }, ..Part::default() };
+            part.begin();
+            let mut steps = String::new();
+            let (mut out, mut moved) = (0, 0);
+            loop {
+                match part.due_step() {
+                    Due::Read(_) => (steps, out) = (steps + "r", out + part.read()),
+                    Due::Program(_) => (steps, moved) = (steps + "p", moved + part.program()),
+                    _ => break,
+                }
+            }
+            assert_eq!((out, moved), (3 * reads, 2 * programs), "all pages go out, and all come in");
+            steps
+        };
+        assert_eq!(steps(4, 2), "rprrpr");
+        assert_eq!(steps(2, 4), "rpprpp");
+        assert_eq!(steps(3, 3), "rprprp");
+        assert_eq!([steps(2, 0), steps(0, 2), steps(0, 0)], ["rr", "pp", ""]);
+    }
+
+    /// Pages of the last read and of the last program are what is left, and each has about as many as others.
+    #[test]
+    fn pages_are_spread_over_reads_and_programs() {
+        let work = Collected { victims: 1, reads: 3, programs: 3, moves: 7, ..Collected::default() };
+        let mut part = Part { due: Share { work, out: 8 }, ..Part::default() };
+        part.begin();
+        assert_eq!([part.read(), part.read(), part.read()], [3, 3, 2]);
+        assert_eq!([part.program(), part.program(), part.program()], [3, 2, 2]);
+        assert_eq!(part.victims(), 1, "its blocks are yet to be erased");
+    }
+}

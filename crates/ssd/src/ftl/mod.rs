@@ -22,6 +22,7 @@ mod audit;
 mod free_list;
 mod leveling;
 mod mapping;
+mod overwrites;
 mod placed;
 mod placing;
 mod prefetch;
@@ -34,6 +35,7 @@ mod worn;
 
 pub use free_list::FreeList;
 pub use mapping::Ftl;
+pub use overwrites::RandomOverwrites;
 pub(crate) use placed::To;
 pub use state::{Tally, UnitState};
 pub use stored::Damaged;

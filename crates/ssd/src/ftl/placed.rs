@@ -160,3 +160,28 @@ impl View<'_> {
         self.policy.of_collection(&page, &self.placed.memory).into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_flash::presets;
+    use harmonia_types::registry::PolicyConfig;
+
+    use super::*;
+    use crate::config::SsdConfig;
+
+    /// Handles that a unit counts: those of the policy, and 0 for what has none.
+    #[test]
+    fn streams_are_counted_where_there_are_handles_only() {
+        let counted = |policy: PolicyConfig| {
+            let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+            config.ftl.placement = policy;
+            let shape =
+                SsdConfig::of(presets::find("tiny-test").expect("a preset")).resolve().expect("it works");
+            let placing = Placing::new(&*config.placement().expect("a policy"), &shape);
+            placing.expect("it asks for more than the cause").unit().streams()
+        };
+        assert_eq!(counted(PolicyConfig::named("sepbit")), 0);
+        let streams = |handles| PolicyConfig::named("streams").with("handles", handles);
+        assert_eq!([counted(streams(1)), counted(streams(3))], [2, 4]);
+    }
+}

@@ -222,6 +222,17 @@ impl UnitMut<'_> {
         queued_reads: &dyn QueuedReads,
         now: SimTime,
     ) -> Option<BlockId> {
+        self.choose_among(None, victim, queued_reads, now)
+    }
+
+    /// The same; `valid` says which pages are, if map and reverse map do not.
+    pub(super) fn choose_among(
+        &mut self,
+        valid: Option<&dyn ValidPages>,
+        victim: &dyn Victim,
+        queued_reads: &dyn QueuedReads,
+        now: SimTime,
+    ) -> Option<BlockId> {
         if self.state.leveling.is_some() {
             let to_level = self.choose_to_level();
             self.state.moves_for = if to_level.is_some() { IoCause::Leveling } else { IoCause::Gc };
@@ -240,12 +251,12 @@ impl UnitMut<'_> {
             return None;
         }
         let page_bits = self.shape.page_bits;
-        let valid = Live { base: self.base, map: self.map, reverse: self.reverse, page_bits };
+        let live = Live { base: self.base, map: self.map, reverse: self.reverse, page_bits };
         let planes = UnitPlanes {
             first: if self.shape.units_per_die == 1 { 0 } else { self.unit % self.shape.units_per_die },
             blocks_per_plane: self.shape.blocks_per_plane(),
         };
-        let view = VictimView { blocks, planes, valid: &valid, queued_reads, now };
+        let view = VictimView { blocks, planes, valid: valid.unwrap_or(&live), queued_reads, now };
         victim.choose(&view, &mut self.state.rng)
     }
 
@@ -624,7 +635,7 @@ impl UnitMut<'_> {
 
     /// The next page of a frontier, opening a block if there is none.
     #[inline]
-    fn next_page(&mut self, frontier: usize) -> Result<u32, OutOfBlocks> {
+    pub(super) fn next_page(&mut self, frontier: usize) -> Result<u32, OutOfBlocks> {
         let open = match self.state.frontiers[frontier] {
             Some(open) => open,
             None => {
@@ -657,7 +668,7 @@ impl UnitMut<'_> {
 
     /// Moves a frontier on by `pages`, closing its block when full; returns the summary pages that costs.
     #[inline]
-    fn advance_frontier(&mut self, frontier: usize, pages: u32) -> u32 {
+    pub(super) fn advance_frontier(&mut self, frontier: usize, pages: u32) -> u32 {
         let Some(open) = &mut self.state.frontiers[frontier] else {
             unreachable!("a frontier that was just written is open")
         };
@@ -679,7 +690,7 @@ impl UnitMut<'_> {
 
     /// The page no longer holds live data.
     #[inline]
-    fn invalidate(&mut self, ppn: u32) {
+    pub(super) fn invalidate(&mut self, ppn: u32) {
         let block = (ppn >> self.shape.page_bits) as usize;
         let entry = self.entries[block] - 1;
         self.entries[block] = entry;

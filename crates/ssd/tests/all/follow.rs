@@ -4,9 +4,10 @@
 //! tR 1,000   transfer 300   tPROG 5,000   link 70      a low die collects from 0 to 26,000
 //! ```
 
+use harmonia_flash::Copyback;
 use harmonia_ssd::follow::{Before, Follower, Met, PageAccount, Place, Switch, Why};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
-use harmonia_ssd::{Device, SsdConfig, SubRequest, WriteCacheConfig};
+use harmonia_ssd::{Device, LevelingConfig, SsdConfig, SubRequest, WriteCacheConfig};
 use harmonia_types::{Lpn, Operation, SimTime};
 
 use crate::bench::*;
@@ -67,6 +68,26 @@ fn waiting_for_the_bus_is_told_from_waiting_for_the_die() {
     assert_eq!(third.before, Before { reads: 1, ..Before::default() });
 }
 
+/// Die 0 serves the background until 1,300, or collects until 26,000. Then the read there waits 200 ns for the page of die 1.
+#[test]
+fn what_a_read_waited_for_on_its_die_is_no_wait_for_the_bus() {
+    let config = shared_bus();
+    let on_bus = |bench: &mut Bench| {
+        let read = account(bench.advance(100_000), 2);
+        (read.host_on_bus, read.host_in_command, read.blame.queue_host)
+    };
+    let mut bench = followed(&config, &Bench::with(&config, &[&[0, 1], &[0]]));
+    bench.submit(0, SubRequest { background: true, ..sub(1, Operation::Read, 0, 1) });
+    bench.read(100, 2, 2, 1).read(1_200, 3, 1, 1);
+    assert_eq!(on_bus(&mut bench), (200, 0, 200));
+    assert_eq!(account(&bench, 2).blame.queue_rebuild, 1_200);
+    assert_eq!(account(&bench, 2).before, Before { background: 1, ..Before::default() });
+    let mut bench = followed(&config, &Bench::aged(&config, &[0]));
+    bench.read(0, 2, 0, 1).read(25_900, 3, 1, 1);
+    assert_eq!(on_bus(&mut bench), (200, 0, 200));
+    assert_eq!(account(&bench, 2).blame.queue_gc, 26_000);
+}
+
 #[test]
 fn the_plane_of_a_page_is_told() {
     let config = planes(2);
@@ -115,4 +136,116 @@ fn a_write_that_waits_for_a_slot_is_told_for_which_collection() {
     assert_eq!((collections(&second), second.blame.queue_gc), (vec![(25_000, 1)], 25_000));
     assert_eq!(second.place.map(|place| place.die), Some(0));
     assert_eq!(bench.find(2).map(|done| done.finish > SimTime(31_000)), Some(true));
+}
+
+/// The program of the page that holds the only slot waits from 1,100 to 1,300 for the page that a collection of the other die reads.
+#[test]
+fn a_wait_for_a_slot_whose_program_waits_for_the_bus_of_a_collection_is_told_so() {
+    let mut config = shared_bus();
+    config.timing.copyback = Copyback::None;
+    config.gc.schedule = "stepwise".into();
+    config.write_cache = WriteCacheConfig { size: Some(PAGE), ..WriteCacheConfig::default() };
+    let mut bench = followed(&config, &Bench::aged(&config, &[1]));
+    bench.read(0, 1, 1, 1).write(1_030, 2, 0, 1).write(1_030, 3, 2, 1).advance(100_000);
+    let third = account(&bench, 3);
+    assert_eq!((third.blame.queue_gc, third.gc_on_bus, third.gc_in_command), (200, 200, 0));
+    assert!(third.collections.is_empty());
+}
+
+/// The page in the only slot goes along in the first program of a collection, behind its page.
+#[test]
+fn a_wait_for_a_slot_whose_page_goes_along_with_a_collection_is_told_so() {
+    let mut config = planes(2);
+    (config.geometry.own_pins, config.ftl.multi_plane) = (false, true);
+    config.gc.schedule = "stepwise".into();
+    config.write_cache = WriteCacheConfig { size: Some(PAGE), ..WriteCacheConfig::default() };
+    let mut bench = followed(&config, &Bench::with(&config, &[LOW, SPREAD]));
+    // Page 12 and page 8 of plane 1.
+    bench.read(0, 1, 0, 1).write(0, 2, 25, 1).write(0, 3, 17, 1).advance(100_000);
+    let third = account(&bench, 3);
+    assert_eq!(third.gc_in_command, 300);
+    assert_eq!(collections(&third), [(third.blame.queue_gc - 300, 1)]);
+}
+
+/// A trim takes no time of the die, so nobody waited for it.
+#[test]
+fn what_takes_no_time_of_the_die_is_nothing_served_before() {
+    let mut bench = followed(&one_die(), &Bench::with(&one_die(), &[&[0, 1, 2]]));
+    bench.read(0, 1, 0, 1).submit(10, sub(2, Operation::Trim, 2, 1)).read(20, 3, 1, 1).advance(10_000);
+    assert_eq!(account(&bench, 3).before, Before { reads: 1, ..Before::default() });
+}
+
+/// Two reads of sibling planes in one command: the page of the second one follows that of the first.
+#[test]
+fn a_wait_inside_a_command_is_none_for_the_bus() {
+    let mut config = planes(2);
+    config.ftl.multi_plane = true;
+    let mut bench = followed(&config, &Bench::with(&config, &[CALM, CALM]));
+    bench.read(0, 1, 8, 1).read(10, 2, 8, 1).read(10, 3, 9, 1).advance(100_000);
+    let [first, second] = [2, 3].map(|token| account(&bench, token));
+    assert_eq!((first.host_in_command, first.host_on_bus), (0, 0));
+    assert_eq!((second.host_in_command, second.host_on_bus, second.blame.queue_host), (300, 0, 1_590));
+}
+
+/// The read waits for the page that a collection of the other die sends until 1,300.
+#[test]
+fn a_wait_for_the_bus_of_a_collection_is_told_from_one_for_the_die() {
+    let mut config = shared_bus();
+    (config.timing.copyback, config.gc.schedule) = (Copyback::None, "stepwise".into());
+    let mut bench = followed(&config, &Bench::aged(&config, &[1]));
+    bench.read(0, 1, 1, 1).read(50, 2, 0, 1).advance(100_000);
+    let second = account(&bench, 2);
+    assert_eq!((second.blame.queue_gc, second.gc_on_bus, second.gc_in_command), (250, 250, 0));
+    assert!(second.collections.is_empty());
+}
+
+/// The write of plane 1 goes along in the first program of a collection of plane 0, behind its page.
+#[test]
+fn a_wait_for_the_page_of_a_collection_in_the_same_command_is_told_so() {
+    let mut config = planes(2);
+    (config.geometry.own_pins, config.ftl.multi_plane) = (false, true);
+    config.gc.schedule = "stepwise".into();
+    let mut bench = followed(&config, &Bench::with(&config, &[LOW, SPREAD]));
+    bench.read(0, 1, 0, 1).write(0, 2, 25, 1).advance(100_000);
+    let write = account(&bench, 2);
+    assert_eq!((write.blame.queue_gc, write.gc_in_command, write.gc_on_bus), (1_530, 300, 0));
+    assert_eq!(collections(&write), [(1_230, 1)]);
+}
+
+/// With FUA a write is answered when flash has it. The first one waits for a collection at its die, the second one for the slot.
+#[test]
+fn a_write_with_fua_is_told_what_it_waited_for_at_its_slot_and_at_its_die() {
+    let mut config = one_die();
+    config.write_cache =
+        WriteCacheConfig { size: Some(PAGE), power_protected: false, ..WriteCacheConfig::default() };
+    let mut bench = followed(&config, &Bench::aged(&config, &[0]));
+    let fua = |token, page| SubRequest { fua: true, ..sub(token, Operation::Write, page, 1) };
+    bench.submit(0, fua(1, 0)).submit(1_000, fua(2, 1)).advance(100_000);
+    let [first, second] = [1, 2].map(|token| account(&bench, token));
+    assert_eq!(collections(&first), [(first.blame.queue_gc, 1)]);
+    assert_eq!(second.collections, [Met { ns: 25_000, collection: None }]);
+    assert_eq!(second.blame.queue_gc, 25_000);
+}
+
+/// A block that was left behind in erases is collected to level wear, and told so.
+#[test]
+fn a_block_that_is_collected_to_level_wear_is_told_so() {
+    let mut config = one_die();
+    config.leveling = Some(LevelingConfig { threshold: 3, budget: 0.5 });
+    let mut follower = Follower::new(1, &Switch::default());
+    follower.keep(SimTime::ZERO, SimTime::NEVER);
+    let ftl = Bench::aged(&config, &[]).device.ftl().clone();
+    let mut bench =
+        Bench { device: Device::new(&config, ftl, any(Follows(follower))).unwrap(), known: Vec::new() };
+    for token in 0..400 {
+        bench.write(u64::from(token) * 100_000, token, u64::from(token) % 2, 1);
+    }
+    bench.advance(50_000_000);
+    let follows: &Follows = probe_as(bench.device.probe());
+    let kept = follows.0.kept();
+    let victims = kept.iter().flat_map(|(_, one)| &one.victims);
+    let levelled = victims.filter(|victim| victim.levels).count() as u64;
+    let (blocks, _) = bench.device.ftl().leveled().expect("wear is levelled");
+    assert!(levelled == blocks && blocks > 0, "{levelled} of {blocks} blocks");
+    assert!(blocks < bench.device.counters().gc_victims);
 }

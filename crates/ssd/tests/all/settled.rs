@@ -5,8 +5,9 @@
 
 use crate::bench::*;
 use harmonia_engine::Rng;
+use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::NoProbe;
-use harmonia_ssd::{Device, Domain, Ftl, Priority, SsdConfig, SubCompletion, SubRequest};
+use harmonia_ssd::{Device, Domain, Ftl, Priority, SsdConfig, SubCompletion, SubRequest, Trigger};
 use harmonia_types::{IoCause, Operation, SimDuration, SimTime};
 
 const SEEDS: u64 = 1_000;
@@ -18,9 +19,11 @@ fn config(rng: &mut Rng) -> SsdConfig {
     config.geometry.chips_per_channel = 1 + rng.below(2) as u32;
     config.geometry.pages_per_block = 4 << rng.below(3);
     config.gc.domain = if rng.chance(0.5) { Domain::Die } else { Domain::Device };
-    if rng.chance(0.2) {
-        // A write then ends as the data of another one arrives.
-        config.link.bandwidth = PAGE * 1_000_000_000 / 53;
+    // A write may end as the data of a later one arrives, or all data is there at once.
+    match rng.below(20) {
+        0 => config.link.bandwidth = 1 << 60,
+        page @ 1..4 => config.link.bandwidth = PAGE * 1_000_000_000 / [530, 1_060, 2_650][page as usize - 1],
+        _ => {}
     }
     // What has no short way.
     match rng.below(20) {
@@ -28,6 +31,7 @@ fn config(rng: &mut Rng) -> SsdConfig {
         1 => config.geometry.own_pins = false,
         2 => config.ftl.priority = Priority::ReadsFirst,
         3 => config.write_cache.size = Some((1 + rng.below(4)) * PAGE),
+        4 => config.gc.trigger = Trigger::Background,
         _ => {}
     }
     config
@@ -105,9 +109,17 @@ fn a_device_stands_where_one_stands_that_goes_event_by_event() {
             let tells = |device: &mut Device| {
                 let intervals = std::mem::take(device.gc_intervals());
                 let notices = std::mem::take(device.notices());
-                (device.next_wakeup(), device.is_quiet(), device.counters(), intervals, notices)
+                let (status, counters) = (device.status(until), device.counters());
+                (device.next_wakeup(), device.is_quiet(), counters, intervals, notices, status)
             };
             assert_eq!(tells(&mut plain), tells(&mut general), "{about}");
+            if rng.chance(0.1) {
+                let force = [Stop::Internal, Stop::AllReserve].map(Directive::Force);
+                let orders = [force[0], force[1], Directive::Hold, Directive::Open, Directive::Release];
+                let order = orders[rng.below(5) as usize];
+                plain.direct(until, order);
+                general.direct(until, order);
+            }
             (now, token) = (until, token + arriving.len() as u32);
         }
         for device in [&mut plain, &mut general] {
@@ -118,5 +130,21 @@ fn a_device_stands_where_one_stands_that_goes_event_by_event() {
         assert_eq!(by_token(settled), by_token(told), "seed {seed}");
         assert_eq!(plain.events(), general.events(), "seed {seed}");
     }
-    assert!(fewer > 1_000, "writes were settled before {fewer} cuts only");
+    assert!(fewer > 500, "writes were settled before {fewer} cuts only");
+}
+
+/// The first write is done at 5,370. A second one whose data is there right then, or a nanosecond before or after.
+#[test]
+fn a_write_whose_data_comes_as_its_die_is_free_begins_then() {
+    for arrival in 5_299..5_302 {
+        let arriving = [0, arrival].map(|at| (SimTime(at), sub(at as u32, Operation::Write, at, 1)));
+        let arriving = arriving.map(|(at, request)| (at, SubRequest { offset: 0, ..request }));
+        let (mut plain, mut general) = (device(&one_die()), device(&one_die()));
+        plain.run_through(&arriving, SimTime(20_000)).unwrap();
+        step_by_step(&mut general, &arriving, SimTime(20_000));
+        let finish: Vec<u64> = plain.completions().iter().map(|done| done.finish.0).collect();
+        assert_eq!(finish, [5_370, 5_300 + (arrival + LINK).max(5_370)], "data there at {}", arrival + LINK);
+        assert_eq!(plain.completions(), general.completions());
+        assert_eq!(plain.events(), general.events());
+    }
 }

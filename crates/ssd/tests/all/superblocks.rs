@@ -23,7 +23,7 @@ const DATA: u32 = 50;
 const BLOCKS: u32 = 64;
 
 /// So many dies of two planes that share their blocks, with so many pages in a superblock.
-fn drive(dies: u32, pages: u32) -> SsdConfig {
+pub fn drive(dies: u32, pages: u32) -> SsdConfig {
     let mut config = one_die();
     let geometry = &mut config.geometry;
     (geometry.channels, geometry.planes_per_die) = (dies, 2);
