@@ -1,6 +1,6 @@
 //! Advice as one page: whether collection matters, what the drives take, what each change brings, what to do.
 
-use harmonia_run::advice::{Advice, Drive, Figure, Load, Metric, NotTried, Tried, is_sure};
+use harmonia_run::advice::{Advice, Drive, Figure, Load, Metric, NotTried, Tried, Verdict, is_sure};
 
 use crate::cost::{self, signed};
 use crate::lifetime::digits;
@@ -13,12 +13,10 @@ const DRIVES_MOST: usize = 24;
 /// The whole page.
 pub fn advice(of: &Advice, style: Style) -> String {
     let wrapped = |text: &str| layout::wrapped(text, style.columns);
-    let mut sections = vec![
-        wrapped(&answer(of)),
-        collection(of, style),
-        wrapped(&load(&of.load)),
-        drives(&of.drives, style),
-    ];
+    let mut sections = vec![wrapped(&answer(of))];
+    // How long requests take that wait for an array which does not keep up means nothing.
+    sections.extend((of.verdict != Verdict::Overload).then(|| collection(of, style)));
+    sections.extend([wrapped(&load(&of.load)), drives(&of.drives, style)]);
     if !of.levers.is_empty() {
         sections.push(levers(&of.levers, style));
     }

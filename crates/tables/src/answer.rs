@@ -89,7 +89,8 @@ fn answered(of: &Comparison, cross: &Cross, runs: &[Report], style: Style) -> Op
 /// One row a run, with the p99 of reads where there is room for it.
 fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: Style) -> String {
     let is_mixed = runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0);
-    let has_reads = is_mixed && runs.iter().any(|run| run.host.response_ns.read.p99.is_some());
+    let is_known = |run: &Report| run.host.response_ns.read.p99.is_some() && !is_overloaded(comparison, run);
+    let has_reads = is_mixed && runs.iter().any(is_known);
     let (table, notes) = rows(runs, comparison, names, has_reads);
     let (table, notes) = if table.fits(style.columns) || !has_reads {
         (table, notes)

@@ -94,8 +94,9 @@ fn without_collection(variants: &[&[Report]]) -> Option<String> {
     if bounds.next().is_some() || variants.iter().any(|runs| devices(runs) != devices(bound)) {
         return None;
     }
-    let served = |run: &Report| run.host.requests as f64 * 1e9 / run.simulated_ns.max(1) as f64;
-    let served = bound.iter().map(served).sum::<f64>() / bound.len() as f64;
+    let requests: u64 = bound.iter().map(|run| run.host.requests).sum();
+    let nanoseconds: u64 = bound.iter().map(|run| run.simulated_ns).sum();
+    let served = requests as f64 * 1e9 / nanoseconds.max(1) as f64;
     let served = if served < 10.0 { format!("{served:.2}") } else { format!("{served:.0}") };
     let keeps_up = match of_variant(bound).any(|warning| warning.code == OVERLOAD) {
         true => "would not keep up either, and would serve",
