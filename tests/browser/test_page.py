@@ -557,10 +557,11 @@ def test_the_page_opens_with_the_sentences_of_the_terminal(opened: Open, name: s
     both = opened(name)
     command = [os.environ["HARMONIA"], *COMMANDS[name], *(["--seeds", "1"] if COMMANDS[name][0] == "compare" else [])]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    said = [" ".join(part.split()) for part in printed.split("\n\n")]
+    # The first line is the heading.
+    said = [" ".join(part.split()) for part in printed.split("\n", 1)[1].split("\n\n")]
     lead = both.page.locator(".lead").inner_text()
     answer = next(part for part in said if "The array serves" in part or "All runs keep up with the load" in part)
-    answer = answer[answer.find("The array serves") if "simulated, seed" in answer else 0:].split(" warning: ")[0]
+    answer = answer.split(" warning: ")[0]
     assert lead.startswith(answer), (answer, lead)
     everything = " ".join(said)
     for warning in both.written.report.get("warnings", []):
@@ -568,7 +569,7 @@ def test_the_page_opens_with_the_sentences_of_the_terminal(opened: Open, name: s
         if warning["code"] == "address-space":  # both note it beside the figures
             continue
         told = text if warning["code"] != "one-seed" else "one aged array"
-        assert (told in everything or "--details)" in everything) and text in " ".join(both.page.locator(".caution").all_text_contents()), text
+        assert (told in everything or "(--details" in everything) and text in " ".join(both.page.locator(".caution").all_text_contents()), text
     if name == "no-gc":
         assert "Do nothing about garbage collection." in lead
 

@@ -82,7 +82,7 @@ pub use intervals::{Intervals, Method, PerMetric, VariantIntervals, Versus, figu
 pub use judgement::{Against, Winner, Winners};
 pub use life::{LevelingReport, LifeReport};
 pub use lifetime::{ArrayLifetime, DriveLimits, Evenness, First, LifetimeReport, Limit, RateOf, Years};
-pub use lifetimes::{LIFETIME_SCHEMA, VariantLifetime, lifetimes};
+pub use lifetimes::{LIFETIME_SCHEMA, VariantLifetime, YEARS_MOST, age_first_of, lifetimes};
 pub use observer::Observer;
 pub use over_time::{OverTime, OverTimeReport};
 pub use report::{

@@ -16,6 +16,9 @@ use crate::years::Replacements;
 /// The name of this format: the `schema` of what `harmonia lifetime --json` prints.
 pub const LIFETIME_SCHEMA: &str = "harmonia-lifetime/1";
 
+/// Of more years than these it does not matter how many they are: a rating may state so many at most. Unit: years.
+pub const YEARS_MOST: f64 = 100.0;
+
 /// How long the drives of a variant last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct VariantLifetime {
@@ -39,6 +42,9 @@ pub struct VariantLifetime {
     pub years: Years<Interval>,
     /// The limit that comes first.
     pub limit: Option<Limit>,
+    /// How old a drive may become by its rating, whatever is written to it; absent where that states no years. Unit: years.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rated_years: Option<f64>,
     /// Years until the first drive was read-only in a simulation of its whole life; absent without one. Unit: years.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<Interval>,
@@ -101,11 +107,43 @@ impl VariantLifetime {
                 read_only: years(|life| life.years.read_only),
             },
             limit: ends_with(runs),
+            rated_years: rated_years(&runs[0]),
             simulated: None,
             replacements: replacements(runs),
             evenness: evenness.max_by(|one: &Evenness, other| one.spread().total_cmp(&other.spread()))?,
         })
     }
+}
+
+/// The years of a rating in drive writes a day.
+fn rated_years(run: &Report) -> Option<f64> {
+    run.scenario.pointer("/ssd/rating/years")?.as_f64()
+}
+
+/// That drives become too old before they are worn out, where a variant lasts for longer than its drives are rated for, or than
+/// [`YEARS_MOST`] where the rating states no years.
+pub(crate) fn age_first(variants: &[&[Report]]) -> Option<String> {
+    let of = |runs: &&[Report]| {
+        let lives: Option<Vec<f64>> = runs.iter().map(|run| Some(run.array.lifetime?.first?.years)).collect();
+        let lives = lives.filter(|lives| !lives.is_empty())?;
+        Some((lives.iter().sum::<f64>() / lives.len() as f64, rated_years(&runs[0])))
+    };
+    age_first_of(variants.iter().filter_map(of))
+}
+
+/// The same of these years, each with those that the drives are rated for.
+pub fn age_first_of(lives: impl Iterator<Item = (f64, Option<f64>)>) -> Option<String> {
+    let too_long = lives.filter(|(years, rated)| *years > rated.unwrap_or(YEARS_MOST));
+    let least = too_long.map(|(_, rated)| rated).reduce(|one, other| match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    })?;
+    let why = match least {
+        Some(1.0) => "they are rated for 1 year (ssd.rating)".to_owned(),
+        Some(years) => format!("they are rated for {years} years (ssd.rating)"),
+        None => format!("no drive is rated for {YEARS_MOST:.0} years"),
+    };
+    Some(format!("these years count writes alone, and age ends the drives first: {why}"))
 }
 
 fn replacements(runs: &[Report]) -> Option<Replacements<Interval>> {

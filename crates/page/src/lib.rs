@@ -36,11 +36,11 @@ mod years;
 
 use std::fmt::Write as _;
 
-use harmonia_array::coordination;
 use harmonia_metrics::recording::Recording;
 use harmonia_metrics::{Comparison, Part, Report};
 
 pub use explained::explanation;
+use harmonia_scenario::policies::coordinated;
 use harmonia_tables::{self as tables, Cross, loads, numbers};
 use html::escaped;
 pub use recordings::Recordings;
@@ -166,26 +166,22 @@ fn version(runs: &[Report]) -> &str {
 
 /// What each policy that ran does.
 fn policies(runs: &[Report]) -> String {
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut told: Vec<(&str, String)> = Vec::new();
     for run in runs {
-        let policy = run.array.coordination.policy.as_str();
         let entry = match run.is_ideal() {
-            true => {
-                ("ideal", "collecting takes no time: a bound to compare with, not something one can build")
+            true => Some((
+                "ideal",
+                "collecting takes no time: a bound to compare with, not something one can build".to_owned(),
+            )),
+            false => {
+                let policy = run.array.coordination.policy.as_str();
+                coordinated(policy).map(|does| (policy, does))
             }
-            false => (policy, coordination::POLICIES.find(policy).map_or("", |entry| entry.summary)),
         };
-        if !entry.1.is_empty() && !told.contains(&entry) {
-            told.push(entry);
-        }
+        told.extend(entry.filter(|entry| !told.contains(entry)));
     }
-    let pairs = told.iter().map(|(name, summary)| {
-        format!(
-            "<dt>{}</dt><dd>{}</dd>\n",
-            escaped(name),
-            escaped(&summary.replace("GC", "garbage collection").replace("member", "SSD"))
-        )
-    });
+    let pairs =
+        told.iter().map(|(name, does)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), escaped(does)));
     pairs.collect()
 }
 

@@ -24,7 +24,7 @@ struct Column {
     winner: Option<fn(&Winners) -> &Option<Winner>>,
 }
 
-const COLUMNS: [Column; 9] = [
+const COLUMNS: [Column; 10] = [
     Column {
         heading: "mean<br>ms",
         means: "Mean response time of all requests, from arrival to completion",
@@ -48,6 +48,12 @@ const COLUMNS: [Column; 9] = [
         means: "999 of 1,000 requests take no longer",
         show: |run| shown(run.host.response_ns.all.p999),
         winner: None,
+    },
+    Column {
+        heading: OF_READS,
+        means: "99 of 100 reads take no longer",
+        show: |run| shown(run.host.response_ns.read.p99),
+        winner: Some(|winners| &winners.read_p99),
     },
     Column {
         heading: "max<br>ms",
@@ -94,10 +100,20 @@ const NEEDS: Column = Column {
     winner: None,
 };
 
+/// A column that stands only where there are writes beside the reads.
+const OF_READS: &str = "p99 of reads<br>ms";
+
 /// The columns of these runs.
 fn columns(parts: &[Part<'_>]) -> Vec<&'static Column> {
     let differ = parts.iter().any(|part| needs_differ(&part.runs));
-    COLUMNS.iter().chain(differ.then_some(&NEEDS)).collect()
+    let all = COLUMNS.iter().chain(differ.then_some(&NEEDS));
+    all.filter(|column| column.heading != OF_READS || is_mixed(parts)).collect()
+}
+
+/// Whether any run has reads and writes.
+fn is_mixed(parts: &[Part<'_>]) -> bool {
+    let is_mixed = |run: &Report| run.host.read_requests > 0 && run.host.write_requests > 0;
+    parts.iter().any(|part| part.runs.iter().any(is_mixed))
 }
 
 fn shown(ns: Option<u64>) -> String {
@@ -222,10 +238,12 @@ pub(super) fn caption(parts: &[Part<'_>], runs: &[Report], intervals: &Intervals
          each byte the user wrote, over whole collection cycles; in the measured window too, where that differs by more than 5%. Time with GC is the share of time in which at least one SSD collects.",
     );
     if parts.iter().any(|part| part.runs.len() > 1) {
-        text.push_str(match parts.len() {
-            1 => " Underlined is the winner of mean, p99 and erases, where there is one.",
-            _ => " Underlined is the winner of mean, p99 and erases under each load, where there is one.",
-        });
+        let reads = if is_mixed(parts) { ", p99 of reads" } else { "" };
+        let load = if parts.len() == 1 { "" } else { " under each load" };
+        let _ = write!(
+            text,
+            " Underlined is the winner of mean, p99{reads} and erases{load}, where there is one."
+        );
     }
     if is_long(parts) {
         text.push_str(" The baseline stands first, then the runs from the lowest mean on, then the bounds.");

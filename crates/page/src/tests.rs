@@ -335,7 +335,7 @@ fn ties_are_those_of_the_winners() {
     assert!(words.headline.ends_with(" and ties with 2 others"), "{}", words.headline);
     assert!(
         escaped(&words.lead.join(" "))
-            .contains("Choose reactive-inclusive or one of the 2 that tie with it.")
+            .contains("Choose reactive-inclusive or one of the 2 that tie with it. reactive-inclusive: the first SSD at its threshold")
     );
 }
 

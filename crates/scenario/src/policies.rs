@@ -61,6 +61,25 @@ pub fn list() -> Vec<PolicyInfo> {
     list
 }
 
+/// The sentence of one policy; `None` if no policy of this kind has the name.
+pub fn summary(kind: Kind, name: &str) -> Option<&'static str> {
+    fn of<F>(registry: &Registry<F>, name: &str) -> Option<&'static str> {
+        registry.find(name).map(|entry| entry.summary)
+    }
+    match kind {
+        Kind::Coordination => of(&coordination::POLICIES, name),
+        Kind::Victim => of(&victim::POLICIES, name),
+        Kind::Schedule => of(&schedule::POLICIES, name),
+        Kind::Concurrency => of(&concurrency::POLICIES, name),
+        Kind::Placement => of(&placement::POLICIES, name),
+    }
+}
+
+/// What a coordination policy does, in one clause: its sentence, with SSDs for members.
+pub fn coordinated(name: &str) -> Option<String> {
+    summary(Kind::Coordination, name).map(|does| does.replace("member", "SSD"))
+}
+
 fn add<F>(list: &mut Vec<PolicyInfo>, kind: Kind, registry: &Registry<F>) {
     let info = |&Entry { name, summary, source, keys, .. }: &'static Entry<F>| PolicyInfo {
         kind,

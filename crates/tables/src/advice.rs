@@ -1,6 +1,6 @@
 //! Advice as one page: whether collection matters, what the drives take, what each change brings, what to do.
 
-use harmonia_run::advice::{Advice, Drive, Figure, Load, Metric, NotTried, Tried, is_sure};
+use harmonia_run::advice::{Advice, Drive, Figure, Load, Metric, NotTried, Tried, Verdict, is_sure};
 
 use crate::cost::{self, signed};
 use crate::lifetime::digits;
@@ -13,12 +13,10 @@ const DRIVES_MOST: usize = 24;
 /// The whole page.
 pub fn advice(of: &Advice, style: Style) -> String {
     let wrapped = |text: &str| layout::wrapped(text, style.columns);
-    let mut sections = vec![
-        wrapped(&answer(of)),
-        collection(of, style),
-        wrapped(&load(&of.load)),
-        drives(&of.drives, style),
-    ];
+    let mut sections = vec![wrapped(&answer(of))];
+    // How long requests take that wait for an array which does not keep up means nothing.
+    sections.extend((of.verdict != Verdict::Overload).then(|| collection(of, style)));
+    sections.extend([wrapped(&load(&of.load)), drives(&of.drives, style)]);
     if !of.levers.is_empty() {
         sections.push(levers(&of.levers, style));
     }
@@ -31,7 +29,9 @@ pub fn advice(of: &Advice, style: Style) -> String {
         sections.push(format!("What would change this answer\n{would}"));
     }
     let mut notes: Vec<String> = of.assumed.iter().map(|assumed| format!("Assumed: {assumed}.")).collect();
-    notes.extend(of.warnings.iter().map(|warning| format!("{}.", capital(&warned(warning)))));
+    // What the answer rests on is not said twice.
+    let warnings = of.warnings.iter().filter(|warning| warning.text != of.why);
+    notes.extend(warnings.map(|warning| format!("{}.", capital(&warned(warning)))));
     notes.push(seeds(of.seeds.len()));
     sections.push(notes.iter().map(|note| wrapped(note)).collect());
     sections.join("\n")
@@ -106,7 +106,7 @@ fn drives(of: &[Drive], style: Style) -> String {
             format!("{:.2}", lifetime.host_bytes_per_day * 365.0 / 1e12).into(),
             or_none(lifetime.write_amplification, |ratio| format!("{ratio:.2}")).into(),
             or_none(lifetime.flash_bytes_per_day, numbers::decimal_bytes).into(),
-            or_none(lifetime.ends_after(), numbers::years).into(),
+            or_none(lifetime.ends_after(), numbers::life).into(),
         ]);
     }
     let more = match of.len().saturating_sub(DRIVES_MOST) {
@@ -145,7 +145,7 @@ fn levers(of: &[Tried], style: Style) -> String {
         let mut row = vec![Cell::from(tried.name.clone())];
         row.extend([Metric::Mean, Metric::P99, Metric::P999].map(figure));
         row.push(or_none(tried.write_amplification, |ratio| format!("{ratio:.2}")).into());
-        row.extend(has_years.then(|| Cell::from(or_none(tried.years, numbers::years))));
+        row.extend(has_years.then(|| Cell::from(or_none(tried.years, numbers::life))));
         row.push(if tried.needs == "nothing" { "-".into() } else { tried.needs.clone().into() });
         row.push(tried.costs.clone().into());
         table.push(row);

@@ -1,13 +1,14 @@
 //! The first screen: what garbage collection costs, who is best, and one table. All else is for readers who ask for details.
 
+use harmonia_metrics::judgement::AGE_FIRST;
 use harmonia_metrics::{ArrayReport, Comparison, Report};
 
 use crate::choice::{self, Pair};
 use crate::cost::{self, is_overloaded, megabytes, rate, serve_alike};
 use crate::numbers::{self, NONE, or_none};
 use crate::{
-    Cell, Cross, Detail, Emphasis, Rest, Style, Table, addressed, failures, label, layout, load, loads,
-    matrix, needs, needs_differ, response, rest, seeds, warnings, winners,
+    Cell, Cross, Detail, Emphasis, Rest, Style, Table, addressed, capital, failures, label, layout, load,
+    loads, matrix, needs, needs_differ, response, rest, seeds, warnings, winners,
 };
 
 /// Where the rest is.
@@ -16,8 +17,12 @@ const MORE: &str =
 const MORE_OF_ONE: &str = "--details: where the time went, all percentiles. --out DIR: a page with charts.";
 const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
+const TIE: &str = " Tie: may be chance.";
+const CHANCE_AND_TIE: &str = " n.s., tie: may be chance.";
 const ONE_SEED: &str = " ±: 95%, one aged array only (--seeds 10: ten).";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
+/// What the reads have is told apart where there are writes, too.
+const READS: &str = "p99 of reads";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
 const AMPLIFICATION: &str = " Write amp includes parity.";
@@ -55,6 +60,7 @@ fn screen(
         Some(served) if runs.first().is_some_and(|run| is_overloaded(of, run)) => {
             vec![heading + &served + &warnings]
         }
+        Some(answered) if warnings.is_empty() => vec![heading + &answered],
         answered => [heading + &warnings].into_iter().chain(answered).collect(),
     };
     sections.extend(figures);
@@ -80,8 +86,22 @@ fn answered(of: &Comparison, cross: &Cross, runs: &[Report], style: Style) -> Op
     Some(said.into_iter().flatten().map(|text| layout::wrapped(&text, style.columns)).collect())
 }
 
-/// One row a run.
+/// One row a run, with the p99 of reads where there is room for it.
 fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: Style) -> String {
+    let is_mixed = runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0);
+    let is_known = |run: &Report| run.host.response_ns.read.p99.is_some() && !is_overloaded(comparison, run);
+    let has_reads = is_mixed && runs.iter().any(is_known);
+    let (table, notes) = rows(runs, comparison, names, has_reads);
+    let (table, notes) = if table.fits(style.columns) || !has_reads {
+        (table, notes)
+    } else {
+        rows(runs, comparison, names, false)
+    };
+    table.render(style.columns, style.color) + &layout::wrapped(&notes, style.columns)
+}
+
+/// The rows, and what stands below them.
+fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads: bool) -> (Table, String) {
     let is_compared = runs.len() > 1;
     let needs_differ = needs_differ(runs);
     let years = years(comparison);
@@ -94,6 +114,7 @@ fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: S
         (true, "mean"),
         (true, "p99"),
         (true, "p99.9"),
+        (has_reads, READS),
         (is_compared, change.as_str()),
         (has_rates, "IOPS"),
         (has_rates, "MB/s"),
@@ -117,12 +138,14 @@ fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: S
         let mean = if is_compared { or_none(all.mean, numbers::ms) } else { mean };
         let mean = Cell::from(if keeps_up { mean } else { NONE.to_owned() });
         let mean = if winner == Some(label(run)) { mean.with(Emphasis::Good) } else { mean };
-        match (keeps_up, all.p99.and(all.p999)) {
+        let of_reads = run.host.response_ns.read.p99;
+        match (keeps_up, all.p99.and(all.p999).filter(|_| !has_reads || of_reads.is_some())) {
             (false, _) => not_served = NOT_SERVED,
             (true, None) => too_few = TOO_FEW,
             _ => (),
         }
         let mut row = vec![label(run).into(), mean, ms(all.p99), ms(all.p999).with(Emphasis::Bold)];
+        row.extend(has_reads.then(|| ms(of_reads)));
         // No percentage of what grows without end.
         let shown = |change: String| if keeps_up && first_keeps_up { change } else { NONE.to_owned() };
         row.extend(changes.next().map(shown).map(Cell::from));
@@ -131,28 +154,34 @@ fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: S
             row.extend([iops.unwrap_or_else(|| NONE.to_owned()).into(), megabytes(run).into()]);
         }
         row.push(amplification(run).into());
-        row.extend(has_years.then(|| Cell::from(or_none(years, numbers::years))));
+        row.extend(has_years.then(|| Cell::from(or_none(years, numbers::life))));
         row.extend(needs_differ.then(|| Cell::from(needs(run))));
         table.push(row);
     }
-    let text = table.render(style.columns, style.color);
     let seeds = comparison.intervals.variants.first().map_or(0, |variant| variant.seeds.len());
     let means = match seeds {
         0 | 1 => "Times in ms.".to_owned(),
         seeds => format!("Means over {seeds} seeds, in ms."),
     };
     let is_alone = seeds <= 1 && is_compared;
+    let has_ties = winners::has_ties(comparison);
+    let age = comparison.warnings.iter().find(|warning| warning.code == AGE_FIRST).filter(|_| has_years);
+    let age = age.map(|warning| format!(" {}.", capital(&warning.text)));
+    let has_widths = table.contains('±');
     let notes = [
-        (text.contains('±') && !is_alone, LEGEND),
-        (text.contains('±') && is_alone, ONE_SEED),
-        (is_chance, CHANCE),
+        (has_widths && !is_alone, LEGEND),
+        (has_widths && is_alone, ONE_SEED),
+        (is_chance && !has_ties, CHANCE),
+        (has_ties && !is_chance, TIE),
+        (is_chance && has_ties, CHANCE_AND_TIE),
         (true, too_few),
         (true, not_served),
         (has_years, YEARS),
+        (true, age.as_deref().unwrap_or_default()),
         (runs.iter().any(|run| run.array.redundancy.is_some()), AMPLIFICATION),
     ];
     let notes: String = notes.iter().filter(|(is_there, _)| *is_there).map(|(_, note)| *note).collect();
-    text + &layout::wrapped(&(means + &notes), style.columns)
+    (table, means + &notes)
 }
 
 /// Until the first drive of each variant ends, where something says what drives endure.

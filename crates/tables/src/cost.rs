@@ -21,8 +21,12 @@ pub fn cost(comparison: &Comparison, runs: &[Report], name: Name) -> Option<Stri
     }
     let text = match Cost::of(comparison) {
         Some(Cost { figures, verdict }) => {
-            let figures = figures.iter().enumerate().map(|(at, figure)| sentence(figure, at, first, name));
-            let said: Vec<String> = says(verdict).map(str::to_owned).into_iter().chain(figures).collect();
+            let mut said: Vec<String> = says(verdict).map(str::to_owned).into_iter().collect();
+            let mut at = 0;
+            for alike in figures.chunk_by(|one, next| is_the_same(one) && is_the_same(next)) {
+                said.push(sentence(alike, at, first, name));
+                at += alike.len();
+            }
             said.join(" ")
         }
         None => {
@@ -70,8 +74,9 @@ pub(crate) fn says(verdict: Verdict) -> Option<&'static str> {
     }
 }
 
-/// "p99 is 13.47 ms, and 0.8596 ms without it (+12.3% ±0.4)."
-fn sentence(figure: &Figure, at: usize, first: &Report, name: Name) -> String {
+/// "p99 is 13.47 ms, and 0.8596 ms without it (+12.3% ±0.4).": of one figure, or of several that are the same without collection.
+fn sentence(figures: &[Figure], at: usize, first: &Report, name: Name) -> String {
+    let [figure, more @ ..] = figures else { return String::new() };
     let metric = figure.metric.name();
     let (begin, without) = match at {
         0 if label(first) == UNCOORDINATED => {
@@ -81,6 +86,18 @@ fn sentence(figure: &Figure, at: usize, first: &Report, name: Name) -> String {
         _ => (metric.to_owned(), "without it"),
     };
     let (value, against) = (numbers::ms(figure.value), numbers::ms(figure.against));
+    if is_the_same(figure) {
+        let more: Vec<String> = more
+            .iter()
+            .map(|figure| format!("{} {} ms", figure.metric.name(), numbers::ms(figure.value)))
+            .collect();
+        let others = match more.split_last() {
+            None => String::new(),
+            Some((last, [])) => format!(" and {last}"),
+            Some((last, others)) => format!(", {} and {last}", others.join(", ")),
+        };
+        return format!("{begin} is {value} ms{others}, the same as {without}.");
+    }
     if let Some((change, times)) = figure.change.as_ref().and_then(|change| Some((change, times(change)?))) {
         let chance = if is_sure(change) { "" } else { " (n.s.)" };
         return format!("{begin} is {value} ms, {times} the {against} ms {without}{chance}.");
@@ -89,12 +106,19 @@ fn sentence(figure: &Figure, at: usize, first: &Report, name: Name) -> String {
     format!("{begin} is {value} ms, and {against} ms {without}{}.", change.unwrap_or_default())
 }
 
+/// Whether collection changes nothing of a figure.
+fn is_the_same(figure: &Figure) -> bool {
+    figure.change.as_ref().is_some_and(|change| signed(Some(change)) == THE_SAME)
+}
+
 /// Rates this near to one another are one.
 const SAME_RATE: f64 = 0.01;
 /// Growth above which percentages say less than a factor.
 const TIMES: f64 = 1.0;
 /// A share that is written as 0.0%.
 const NOTHING: f64 = 0.0005;
+/// A change of less, for sure.
+const THE_SAME: &str = "the same";
 
 /// "-12.3% ±0.4", "13.1 ±0.2 times as long" or "the same", and n.s. where that may be chance.
 pub(crate) fn signed(change: Option<&Versus>) -> String {
@@ -104,7 +128,7 @@ pub(crate) fn signed(change: Option<&Versus>) -> String {
         relative.half_width.map_or_else(String::new, |half| format!(" \u{b1}{:.1}", half * scale))
     };
     if relative.mean.abs() < NOTHING && relative.half_width.is_some_and(|half| half < NOTHING) {
-        return "the same".to_owned();
+        return THE_SAME.to_owned();
     }
     if let Some(times) = times(change) {
         return format!("{times} as long{chance}");
@@ -225,6 +249,21 @@ mod tests {
             advice.starts_with("Do nothing about garbage collection. Collection adds at most "),
             "{advice}"
         );
+    }
+
+    /// Figures that collection changes nothing of have one sentence, and others one each.
+    #[test]
+    fn figures_that_are_the_same_are_said_together() {
+        let runs = [run("local", "blocking", 0, 12_000, &[1.0]), run("ideal", "ideal", 0, 12_000, &[1.0])];
+        let text = said(&runs);
+        let alike = " Without coordination (local) the mean is 2.500 ms and p99 2.990 ms, the same as if collection took no time.";
+        assert!(text.contains(alike) && text.matches("the same").count() == 1, "{text}");
+        let mut tail = runs.clone();
+        tail[0].host.batches.p99.iter_mut().for_each(|p99| *p99 *= 2.0);
+        tail[0].host.response_ns.all.p99 = tail[0].host.response_ns.all.p99.map(|p99| 2 * p99);
+        let text = said(&tail);
+        let alone = " Without coordination (local) the mean is 2.500 ms, the same as if collection took no time. p99 is 5.980 ms, ";
+        assert!(text.contains(alone), "{text}");
     }
 
     /// Without a bound the time that requests waited for collection is what is known.

@@ -60,6 +60,17 @@ impl Table {
         text.join("\n")
     }
 
+    /// Whether all columns stand beside one another in so many characters.
+    pub fn fits(&self, columns: usize) -> bool {
+        let widths: Vec<usize> = (0..self.headings.len()).map(|column| self.width(column)).collect();
+        widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) <= columns
+    }
+
+    /// Whether a character stands in any cell.
+    pub fn contains(&self, character: char) -> bool {
+        self.rows.iter().flatten().any(|cell| cell.text.contains(character))
+    }
+
     fn width(&self, column: usize) -> usize {
         let cells = self.rows.iter().map(|row| characters(&row[column].text));
         cells.chain([characters(&self.headings[column])]).max().unwrap_or(0)
@@ -149,6 +160,7 @@ mod tests {
         let expected = "run    mean\nlocal   1.5\nideal   0.5\n\nrun    p99\nlocal   10\nideal    2\n";
         assert_eq!(table().render(15, Color(false)), expected);
         assert_eq!(table().render(16, Color(false)).lines().count(), 3, "16 columns hold it all");
+        assert!(table().fits(16) && !table().fits(15));
     }
 
     #[test]

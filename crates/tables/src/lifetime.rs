@@ -1,9 +1,11 @@
 //! How many years drives last: only where something says what they endure.
 
-use harmonia_metrics::{Comparison, Evenness, Interval, Limit, RateOf, VariantLifetime};
+use harmonia_metrics::{
+    Comparison, Evenness, Interval, Limit, RateOf, VariantLifetime, YEARS_MOST, Years, age_first_of,
+};
 
 use crate::numbers::{self, NONE, or_none};
-use crate::{Cell, Style, Table, layout, titled, years};
+use crate::{Cell, Style, Table, capital, layout, titled, years};
 
 const TITLE: &str = "Lifetime at this rate, of the drive that ends first";
 
@@ -50,7 +52,10 @@ pub fn lifetimes(lives: &[VariantLifetime], style: Style) -> String {
         let cells = shown.iter().map(|column| Cell::from(or_none((column.show)(life), |text| text)));
         table.push(std::iter::once(Cell::from(life.label.clone())).chain(cells).collect());
     }
-    let notes = assumptions(lives);
+    let mut notes = assumptions(lives);
+    if lives.iter().any(|life| limits(life).any(|years| years.mean > YEARS_MOST)) {
+        notes.push(format!("> {YEARS_MOST:.0} years: the exact figure is in JSON (--json)."));
+    }
     titled(TITLE, &table, style)
         + &notes.iter().map(|note| layout::wrapped(note, style.columns)).collect::<String>()
         + &years::section(lives, style).unwrap_or_default()
@@ -65,6 +70,8 @@ pub fn assumptions(lives: &[VariantLifetime]) -> Vec<String> {
             notes.push(rate);
         }
     }
+    let ends = lives.iter().filter_map(|life| Some((ends_after(life)?.mean, life.rated_years)));
+    notes.extend(age_first_of(ends).map(|text| capital(&text) + "."));
     let has = |of: fn(&VariantLifetime) -> bool| lives.iter().any(of);
     if has(|life| life.write_amplification.is_none() && life.host_bytes_per_day.mean > 0.0) {
         notes.push(
@@ -92,6 +99,21 @@ pub fn assumptions(lives: &[VariantLifetime]) -> Vec<String> {
         notes.push("\u{b1}: half of a 95% confidence interval, from the spread between seeds.".to_owned());
     }
     notes
+}
+
+/// Years until the limit that comes first.
+fn ends_after(life: &VariantLifetime) -> Option<Interval> {
+    match life.limit? {
+        Limit::Cycles => life.years.cycles,
+        Limit::RatedBytes => life.years.rated_bytes,
+        Limit::ReadOnly => life.years.read_only,
+    }
+}
+
+/// All years of its row.
+fn limits(life: &VariantLifetime) -> impl Iterator<Item = Interval> {
+    let Years { cycles, rated_bytes, first_block, read_only } = life.years;
+    [cycles, rated_bytes, first_block, read_only, life.simulated].into_iter().flatten()
 }
 
 /// Where the rate comes from.
@@ -150,8 +172,9 @@ fn words(limit: Limit) -> &'static str {
 
 /// Years with their half-width.
 fn in_years(interval: Interval) -> String {
-    let text = numbers::years(interval.mean);
-    let share = interval.half_width.filter(|_| interval.mean > 0.0).map(|width| width / interval.mean);
+    let text = numbers::life(interval.mean);
+    let is_exact = 0.0 < interval.mean && interval.mean <= YEARS_MOST;
+    let share = interval.half_width.filter(|_| is_exact).map(|width| width / interval.mean);
     text + &share.map(|share| format!(" \u{b1}{:.1}%", share * 100.0)).unwrap_or_default()
 }
 
@@ -177,8 +200,6 @@ fn span(seconds: f64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use harmonia_metrics::Years;
-
     use super::*;
     use crate::Color;
 
@@ -205,6 +226,7 @@ pub(crate) mod tests {
                 read_only: None,
             },
             limit: Some(Limit::RatedBytes),
+            rated_years: None,
             simulated: None,
             replacements: None,
             evenness: Evenness { erases_min: 40, erases_mean: 50.0, erases_stddev: 2.0, leveled: false },
@@ -233,6 +255,29 @@ pub(crate) mod tests {
         other.simulated = spread(0.46);
         other.evenness.erases_min = 0;
         insta::assert_snapshot!(lifetimes(&[life("local"), other], STYLE));
+    }
+
+    /// Nobody keeps a drive for so long: the figure is cut short, and what ends the drive before is said.
+    #[test]
+    fn more_years_than_a_drive_is_kept_for_are_no_figure() {
+        let text = |years: f64, rated_years: Option<f64>| {
+            let mut life = life("local");
+            life.years.rated_bytes = Some(Interval { mean: years, half_width: Some(1.0), samples: 5 });
+            lifetimes(&[VariantLifetime { rated_years, ..life }], STYLE)
+        };
+        let (none, cut) = ("age ends the drives first", "> 100 years: the exact figure is in JSON");
+        let short = text(4.0, Some(5.0));
+        assert!(
+            short.contains("4.00 years \u{b1}25.0%") && !short.contains(none) && !short.contains(cut),
+            "{short}"
+        );
+        let old = text(50.0, Some(5.0));
+        let rated = "age ends the drives first: they are rated for 5 years";
+        assert!(old.contains("50.0 years \u{b1}2.0%") && old.contains(rated) && !old.contains(cut), "{old}");
+        let ancient = text(730_477.0, None);
+        assert!(ancient.contains("> 100 years  rated TBW") && ancient.contains(cut), "{ancient}");
+        assert!(ancient.contains("age ends the drives first: no drive is rated for 100 years."), "{ancient}");
+        assert!(!ancient.contains("730,477"), "{ancient}");
     }
 
     #[test]

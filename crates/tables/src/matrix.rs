@@ -261,7 +261,7 @@ mod tests {
         forget(&mut all, 0..6);
         let none = shown(&all).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(!none.contains("p99") && none.contains("Mean response against"), "{none}");
-        assert!(none.contains("no difference beyond chance: ") && none.contains(" and 3 more"), "{none}");
+        assert!(none.contains("all tie: ") && none.contains(" and 3 more"), "{none}");
         all.0.runs.iter_mut().for_each(|run| run.host = harmonia_metrics::HostReport::default());
         all.0 = Comparison::new(all.0.runs.clone(), 1);
         assert!(shown(&all).starts_with("no matrix"), "{}", shown(&all));

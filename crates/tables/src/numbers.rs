@@ -1,5 +1,7 @@
 //! Numbers as people read them: milliseconds, percentages, counts with separators.
 
+use harmonia_metrics::YEARS_MOST;
+
 /// Written where a number cannot be given.
 pub const NONE: &str = "-";
 
@@ -120,6 +122,11 @@ pub fn years(value: f64) -> String {
     }
 }
 
+/// Years that something lasts. Of more than [`YEARS_MOST`] it is only said that there are more.
+pub fn life(value: f64) -> String {
+    if value > YEARS_MOST { format!("> {YEARS_MOST:.0} years") } else { years(value) }
+}
+
 /// A duration in the unit that suits it.
 pub fn duration(ns: u64) -> String {
     let ns = ns as f64;
@@ -227,6 +234,10 @@ mod tests {
             "2e7 years",
         ];
         assert_eq!(shown, expected);
+        assert_eq!(
+            [0.5, 100.0, 100.1, 730_477.0].map(life),
+            ["182 days", "100 years", "> 100 years", "> 100 years"]
+        );
         let shown = [0.0, 999.0, 1_000.0, 7.68e12, 7.008e15].map(decimal_bytes);
         assert_eq!(shown, ["0.00 B", "999 B", "1.00 kB", "7.68 TB", "7.01 PB"]);
     }

@@ -43,16 +43,14 @@ fn mean_of(seeds: &[Report]) -> Report {
         p9999: whole(&|run| run.host.response_ns.all.p9999),
         ..mean.host.response_ns.all
     };
-    let affected = [
-        (
-            &mut mean.host.response_ns.gc_affected_read,
-            (|run| &run.host.response_ns.gc_affected_read) as SummaryOf,
-        ),
+    let parts = [
+        (&mut mean.host.response_ns.read, (|run| &run.host.response_ns.read) as SummaryOf),
+        (&mut mean.host.response_ns.gc_affected_read, |run| &run.host.response_ns.gc_affected_read),
         (&mut mean.host.response_ns.gc_affected_write, |run| &run.host.response_ns.gc_affected_write),
         (&mut mean.host.response_ns.met_gc_read, |run| &run.host.response_ns.met_gc_read),
         (&mut mean.host.response_ns.met_gc_write, |run| &run.host.response_ns.met_gc_write),
     ];
-    for (summary, of) in affected {
+    for (summary, of) in parts {
         summary.count = count(&|run| of(run).count);
         summary.mean = average(&|run| of(run).mean);
         summary.p99 = whole(&|run| of(run).p99);

@@ -65,10 +65,7 @@ fn a_difference_that_may_be_chance_is_marked() {
     let text = plain(&compared(runs), STYLE);
     let row = text.lines().find(|line| line.starts_with("other")).expect("its row");
     assert!(row.contains("-0.2% ±") && row.contains("n.s."), "{row}");
-    assert!(
-        text.contains("mean    no difference beyond chance: other (12.47 ms) and local (12.49 ms)"),
-        "{text}"
-    );
+    assert!(text.contains("mean    all tie: other (12.47 ms) and local (12.49 ms)"), "{text}");
     let row = text.lines().find(|line| line.starts_with("local")).expect("its row");
     assert!(!row.contains("n.s."), "{row}");
 }
@@ -244,4 +241,68 @@ fn the_last_sentence_never_calls_the_bound_a_choice() {
     );
     assert_eq!(last(&[runs[3].clone(), runs[3].clone()]), "ideal takes 2.500 ms on average.");
     assert_eq!(last(&runs[..2]), "", "who wins is said elsewhere");
+}
+
+/// The four runs with reads, of drives that last for so many years and are rated for five.
+fn mixed(years: f64) -> Comparison {
+    let mut runs = four_runs();
+    for (at, run) in runs.iter_mut().enumerate() {
+        run.host.read_requests = 500;
+        run.host.response_ns.read.p99 = Some(3_000_000 + 1_000_000 * at as u64);
+        run.scenario["ssd"]["rating"] = json!({"dwpd": 1.0, "years": 5.0});
+        run.array.lifetime = Some(harmonia_metrics::ArrayLifetime {
+            rate: harmonia_metrics::RateOf::Arrivals,
+            window_s: 4.197,
+            host_bytes_per_day: 1e9,
+            first: Some(harmonia_metrics::First {
+                device: 0,
+                limit: harmonia_metrics::Limit::RatedBytes,
+                years,
+            }),
+            evenness: harmonia_metrics::Evenness::of(run.devices.iter()),
+        });
+    }
+    compared(runs)
+}
+
+fn first_screen(of: &Comparison, columns: usize) -> String {
+    comparison(of, &Cross::default(), Rest::Shown, Detail::Answer, Style { columns, ..STYLE })
+}
+
+/// What a choice does, the tie, the column of reads and the drives that age before they wear.
+#[test]
+fn the_first_screen() {
+    let text = first_screen(&mixed(240.0), 100);
+    assert!(text.lines().count() <= 25 && text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    insta::assert_snapshot!(text);
+    assert!(!first_screen(&mixed(4.0), 100).contains("age ends"));
+}
+
+/// The column of reads stands where all others leave room for it, and there are writes beside the reads.
+#[test]
+fn the_p99_of_reads_has_a_column_where_there_is_room() {
+    let heading = |of: &Comparison, columns: usize| {
+        let text = first_screen(of, columns);
+        text.lines().find(|line| line.contains("mean vs local")).map(str::to_owned).expect("the headings")
+    };
+    let of = mixed(4.0);
+    let width = heading(&of, 200).chars().count();
+    assert!(heading(&of, width).contains("p99 of reads"));
+    assert!(!heading(&of, width - 1).contains("p99 of reads"));
+    let reads = |runs: &[Report]| Comparison::new(runs.to_vec(), 1);
+    let mut alone = of.runs.clone();
+    alone.iter_mut().for_each(|run| run.host.write_requests = 0);
+    assert!(!heading(&reads(&alone), 200).contains("p99 of reads"));
+    let mut few = of.runs.clone();
+    few[1].host.response_ns.read.p99 = None;
+    assert!(first_screen(&reads(&few), 200).contains("-: too few requests"));
+}
+
+/// Means over seeds: the p99 of reads is no longer that of the first one.
+#[test]
+fn the_reads_of_several_seeds_are_means() {
+    let mut runs = vec![mixed(4.0).runs[0].clone(); 2];
+    (runs[1].seed, runs[1].host.response_ns.read.p99) = (8, Some(5_000_000));
+    let [mean] = &means(&Comparison::new(runs, 2))[..] else { panic!("one variant") };
+    assert_eq!(mean.host.response_ns.read.p99, Some(4_000_000));
 }

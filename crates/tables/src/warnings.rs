@@ -1,10 +1,10 @@
 //! What to know before believing the figures: it stands in front of them.
 
-use harmonia_metrics::judgement::{DATA_LOST, NO_COLLECTION, voids};
-use harmonia_metrics::{Comparison, Warning};
+use harmonia_metrics::judgement::{AGE_FIRST, DATA_LOST, NO_COLLECTION, voids};
+use harmonia_metrics::{Comparison, Report, Warning};
 
 use crate::Emphasis;
-use crate::{ADDRESS_SPACE, Style, layout, winners};
+use crate::{ADDRESS_SPACE, Style, label, layout, winners};
 
 /// One paragraph a warning, the serious ones first; `None` if all is well. What explains a figure rather than takes its
 /// meaning away stands below the tables.
@@ -15,7 +15,7 @@ pub(crate) fn section(comparison: &Comparison, style: Style) -> Option<String> {
 }
 
 fn is_serious(warning: &Warning) -> bool {
-    warning.code != ADDRESS_SPACE && !winners::is_footnote(&warning.code)
+    ![ADDRESS_SPACE, AGE_FIRST].contains(&warning.code.as_str()) && !winners::is_footnote(&warning.code)
 }
 
 fn painted(text: &str, style: Style) -> String {
@@ -24,12 +24,12 @@ fn painted(text: &str, style: Style) -> String {
 }
 
 /// For the first screen: in full what takes the meaning of the first variant's figures away, or that of a winner's. Of others the first
-/// sentence of the most serious one, and how many more there are.
+/// sentence of the most serious one, how many more there are, and what these are about.
 pub(crate) fn short(comparison: &Comparison, style: Style) -> Option<String> {
     let winners = &comparison.winners;
     let figures = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999];
     let best = figures.into_iter().flatten().flat_map(|winner| &winner.labels);
-    let first = comparison.runs.first().map(crate::label);
+    let first = comparison.runs.first().map(label);
     let named: Vec<&str> = best.map(String::as_str).chain(first).collect();
     let takes_meaning = |warning: &Warning| {
         let is_theirs =
@@ -41,17 +41,121 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Option<String> {
     let mut text: String = full.iter().map(|warning| painted(&warned(warning), style)).collect();
     if let [worst, more @ ..] = &others[..] {
         let said = worst.text.split(". ").next().unwrap_or_default().trim_end_matches('.');
+        let about = subjects(comparison, more);
         let more = match more.len() {
             0 => "--details".to_owned(),
-            1 => "one more warning: --details".to_owned(),
-            more => format!("{more} more warnings: --details"),
+            1 => format!("--details: one more warning, on {about}"),
+            more => format!("--details: {more} more warnings, on {about}"),
         };
         text.push_str(&painted(&format!("warning: {said} ({more})"), style));
     }
     (!text.is_empty()).then_some(text)
 }
 
+/// So many subjects of warnings are named.
+const SUBJECTS: usize = 5;
+/// The tables that keys of a scenario stand in.
+const TABLES: [&str; 4] = ["array", "ssd", "workload", "precondition"];
+
+/// What these warnings are about: the policies that one is true of, or, if it is true of all, the first key that it names, or what kind
+/// it is.
+fn subjects(comparison: &Comparison, warnings: &[&Warning]) -> String {
+    let mut names: Vec<String> = Vec::new();
+    for warning in warnings {
+        let of = |runs: &[Report]| {
+            runs[0].is_ideal() || warning.labels.iter().any(|named| named == label(&runs[0]))
+        };
+        let about = match comparison.variants().all(of) || warning.labels.is_empty() {
+            true => vec![key_in(&warning.text).map_or_else(|| warning.code.replace('-', " "), str::to_owned)],
+            false => warning.labels.clone(),
+        };
+        about.into_iter().for_each(|name| {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        });
+    }
+    let hidden = names.len().saturating_sub(SUBJECTS);
+    if hidden > 1 {
+        names.truncate(SUBJECTS);
+        return format!("{} and {hidden} more", names.join(", "));
+    }
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// The first key of a scenario that a text names: `workload.requests`.
+fn key_in(text: &str) -> Option<&str> {
+    let words =
+        text.split(|one: char| !(one.is_ascii_lowercase() || one.is_ascii_digit() || "._".contains(one)));
+    let mut keys = words.map(|word| word.trim_matches('.'));
+    keys.find(|word| word.split_once('.').is_some_and(|(table, _)| TABLES.contains(&table)))
+}
+
 /// A warning as a line of its own.
 pub fn warned(warning: &Warning) -> String {
     format!("warning: {}", warning.text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Color;
+    use crate::fixtures::four_runs;
+
+    const STYLE: Style = Style { columns: 400, color: Color(false) };
+
+    fn told(warnings: &[(&str, &str, &[&str])]) -> String {
+        let mut comparison = Comparison::new(four_runs(), 1);
+        let all = ["local", "reactive-inclusive", "reactive-selective"];
+        comparison.warnings = warnings
+            .iter()
+            .map(|(code, text, labels)| {
+                let labels = if labels.is_empty() { &all[..] } else { *labels };
+                Warning {
+                    labels: labels.iter().map(|&label| label.into()).collect(),
+                    ..Warning::new(code, *text)
+                }
+            })
+            .collect();
+        short(&comparison, STYLE).expect("a warning")
+    }
+
+    /// One sentence of the first, and of the others what they are about.
+    #[test]
+    fn hidden_warnings_say_what_they_are_about() {
+        let first: (&str, &str, &[&str]) = ("scaled", "drives are scaled. They differ", &[]);
+        assert_eq!(told(&[first]), "warning: drives are scaled (--details)\n");
+        let key = (
+            "requests-moved",
+            "3 of 3 requests were moved. A larger array, or workload.remap, changes that",
+            &[][..],
+        );
+        assert_eq!(
+            told(&[first, key]),
+            "warning: drives are scaled (--details: one more warning, on workload.remap)\n"
+        );
+        let code = ("rows-passed-over", "3 of 3 rows of a.csv were passed over", &[][..]);
+        let policies =
+            ("policy", "under reactive-inclusive, ssd.gc.domain matters", &["reactive-inclusive"][..]);
+        let hidden =
+            "(--details: 4 more warnings, on workload.remap, rows passed over and reactive-inclusive)\n";
+        assert!(told(&[first, key, code, policies, key]).ends_with(hidden));
+        let many = ["a", "b", "c", "d", "e", "f", "g"];
+        let hidden = "(--details: one more warning, on a, b, c, d, e and 2 more)\n";
+        assert!(told(&[first, ("policy", "it is so", &many[..])]).ends_with(hidden));
+    }
+
+    #[test]
+    fn a_key_is_a_word_that_begins_with_its_table() {
+        let keys = [
+            "raise ssd.scale (now 1/9).",
+            "see array.level.",
+            "of a.csv, 3.5 times, e.g. now",
+            "an array. So it is",
+        ];
+        assert_eq!(keys.map(key_in), [Some("ssd.scale"), Some("array.level"), None, None]);
+    }
 }

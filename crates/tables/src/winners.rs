@@ -78,12 +78,16 @@ fn void_of_all<'a>(known: &[(&str, &'a Winner, Show)]) -> Option<&'a str> {
     known.iter().all(|(_, winner, _)| winner.void.as_deref() == Some(code)).then_some(code)
 }
 
-/// What a tie is, how sure all this is, and what one seed cannot know.
-pub fn footnotes(comparison: &Comparison) -> Vec<String> {
+/// Whether any figure has several winners.
+pub(crate) fn has_ties(comparison: &Comparison) -> bool {
     let winners = &comparison.winners;
     let all = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999, &winners.erases];
-    let ties = all.into_iter().flatten().any(Winner::is_tie);
-    let tie = ties.then(|| {
+    all.into_iter().flatten().any(Winner::is_tie)
+}
+
+/// What a tie is, how sure all this is, and what one seed cannot know.
+pub fn footnotes(comparison: &Comparison) -> Vec<String> {
+    let tie = has_ties(comparison).then(|| {
         "Tie: the interval of the difference holds zero, or the difference is below 0.1%. All intervals of differences \
          together hold with 95% confidence."
             .to_owned()
@@ -180,25 +184,16 @@ impl Said<'_> {
         if let Some(code) = &winner.void {
             return format!("no winner can be named: {}", why_nobody(self.comparison, code));
         }
-        if let Some(text) = self.all_but_the_baseline(winner, show) {
+        if let Some(text) = self.most_tie(winner, show) {
             return text;
         }
         let name = |at: usize| (self.name)(&winner.labels[at]);
-        let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
         let mut text = match winner.labels.len() {
             1 if winner.labels[0] == self.baseline() => {
                 format!("{}, the baseline, is lowest: {}", name(0), show(winner.values[0]))
             }
             1 => format!("{} is lowest: {}", name(0), show(winner.values[0])),
-            all if all == buildable && self.is_short => {
-                let of = self.baseline();
-                let value = winner.labels.iter().position(|label| label == of).map(|at| winner.values[at]);
-                let has = value.map(|value| format!("; {} has {}", (self.name)(of), show(value)));
-                format!("no difference beyond chance{}", has.unwrap_or_default())
-            }
-            all if all == buildable => format!("no difference beyond chance: {}", self.tied(winner, show)),
-            _ if self.is_short => format!("{} tie", self.tied(winner, show)),
-            _ => format!("{} tie for the lowest", self.tied(winner, show)),
+            _ => format!("{} tie", self.tied(winner, show)),
         };
         if let Some(against) = winner.baseline.as_ref().filter(|base| !winner.labels.contains(&base.label)) {
             text.push_str(&format!(", {} {}", below(&against.versus), (self.name)(&against.label)));
@@ -211,20 +206,30 @@ impl Said<'_> {
         text
     }
 
-    /// In short, of figures in which all that one could build tie but the baseline: how far the choice is below it.
-    fn all_but_the_baseline(&self, winner: &Winner, show: Show) -> Option<String> {
-        let others = self.runs.iter().filter(|run| !run.is_ideal() && label(run) != self.baseline()).count();
-        let all_tie =
-            winner.labels.len() == others && !winner.labels.iter().any(|one| one == self.baseline());
-        if !self.is_short || others < 2 || !all_tie {
-            return None;
+    /// Of figures in which all tie that one could build, or, in short, all but the baseline: what one of them has.
+    fn most_tie(&self, winner: &Winner, show: Show) -> Option<String> {
+        let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
+        let baseline = self.baseline();
+        let has_baseline = winner.labels.iter().any(|one| one == baseline);
+        match winner.labels.len() {
+            ..2 => None,
+            all if all == buildable && !self.is_short => {
+                Some(format!("all tie: {}", self.tied(winner, show)))
+            }
+            all if all == buildable => {
+                let at = winner.labels.iter().position(|label| label == baseline)?;
+                Some(format!("all tie ({}: {})", (self.name)(baseline), show(winner.values[at])))
+            }
+            all if all + 1 == buildable && self.is_short && !has_baseline => {
+                let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
+                let at = winner.labels.iter().position(|label| Some(label) == chosen).unwrap_or(0);
+                let versus = self.versus_baseline(&winner.labels[at], winner)?;
+                let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(baseline));
+                let value = show(winner.values[at]);
+                Some(format!("all but {baseline} tie ({name}: {value}, {} {baseline})", below(&versus)))
+            }
+            _ => None,
         }
-        let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
-        let at = winner.labels.iter().position(|label| Some(label) == chosen).unwrap_or(0);
-        let versus = self.versus_baseline(&winner.labels[at], winner)?;
-        let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(self.baseline()));
-        let value = show(winner.values[at]);
-        Some(format!("tied best: all but {baseline} ({name}: {value}, {} {baseline})", below(&versus)))
     }
 
     /// Who takes no part in a figure, and why.
@@ -469,7 +474,34 @@ pub(crate) fn size(versus: &Versus) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::run;
+    use crate::fixtures::{four_runs, run};
+
+    /// Whoever ties, it has one form.
+    #[test]
+    fn a_tie_is_said_in_one_form() {
+        let said = |labels: &[&str], is_short: bool| {
+            let runs = four_runs();
+            let mut comparison = Comparison::new(runs.clone(), 1);
+            let winner = comparison.winners.mean.as_mut().expect("a choice");
+            winner.labels = labels.iter().map(|&label| label.into()).collect();
+            winner.values = labels.iter().zip(1..).map(|(_, ms)| f64::from(ms) * 1e6).collect();
+            winner.next = None;
+            told(&Said { comparison: &comparison, runs: &runs, name: str::to_owned, is_short }).remove(0).text
+        };
+        let [local, all, some] = ["local", "reactive-inclusive", "reactive-selective"];
+        assert_eq!(said(&[local, all, some], true), "all tie (local: 1.000 ms)");
+        assert_eq!(said(&[all, some, local], true), "all tie (local: 3.000 ms)");
+        let each =
+            "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
+        assert_eq!(said(&[local, all, some], false), each);
+        let but = "all but local tie (reactive-inclusive: 1.000 ms, 68.0% \u{b1}0.3 below local)";
+        assert_eq!(said(&[all, some], true), but);
+        assert_eq!(said(&[local, some], true), "local (1.000 ms) and 1 more tie");
+        assert!(
+            said(&[all, some], false)
+                .starts_with("reactive-inclusive (1.000 ms) and reactive-selective (2.000 ms) tie, ")
+        );
+    }
 
     #[test]
     fn what_is_left_with_ordinary_drives_is_said_of_those_that_were_compared() {

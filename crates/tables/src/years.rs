@@ -104,7 +104,7 @@ pub(crate) fn section(lives: &[VariantLifetime], style: Style) -> Option<String>
 }
 
 fn years(of: Interval) -> String {
-    numbers::years(of.mean)
+    numbers::life(of.mean)
 }
 
 fn hours(of: Interval) -> String {

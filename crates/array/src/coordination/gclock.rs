@@ -120,7 +120,7 @@ impl Coordinator for GcLock {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "gclock",
-    summary: "members at their soft threshold collect one at a time: the one that holds the token",
+    summary: "members at their soft threshold collect one at a time, whichever holds the token",
     source: "GCLock; rule from the IODA artifact, SOSP 2021",
     keys: &own_keys::<Config>,
     build: &|parameters| {

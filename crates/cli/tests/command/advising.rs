@@ -68,3 +68,18 @@ fn what_cannot_be_advised_on_is_refused() {
     refused(&["advise", "tiny", "--seeds", "0"], &["--seeds", "1..=1000"]);
     refused(&["advise", "tiny", "--set", "seed=1,2"], &["--set flags give 2 scenarios"]);
 }
+
+/// Its response times mean nothing, so none is shown, and what the verdict rests on is said once.
+#[test]
+fn advice_about_an_overload_has_no_response_times() {
+    let arguments = ["advise", "tiny", "--set", "workload.arrival.rate=20000", "-q"];
+    let (status, page, stderr) = outcome(&mut harmonia(&arguments));
+    assert_eq!(status, Some(0), "{stderr}");
+    let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(flat.matches("he array does not keep up with the load. The mean").count(), 1, "{page}");
+    assert!(flat.contains("If collection took no time, the array would keep up."), "{page}");
+    assert!(
+        !flat.contains("Does collection matter here?") && !flat.contains("--policies local,ideal"),
+        "{page}"
+    );
+}

@@ -129,6 +129,30 @@ fn run_and_compare_say_years_where_they_can() {
     );
 }
 
+/// Table, JSON, first screen, advice and page: who lasts longer than a drive is rated for is told that age comes first.
+#[test]
+fn drives_that_age_before_they_wear_out_are_told_everywhere() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let rare = ["--set", "workload.arrival.rate=0.1", "--set", "ssd.rating={ dwpd = 1000, years = 5 }", "-q"];
+    let of = |command: &'static str| [&[command, "tiny"], &rare[..]].concat();
+    let (status, table, stderr) = outcome(harmonia(&of("lifetime")).arg("--out").arg(folder.path()));
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let age = "age ends the drives first: they are rated for 5 years (ssd.rating)";
+    assert!(table.contains("> 100 years") && flat(&table).contains(age), "{table}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("readable");
+    let answer: serde_json::Value = serde_json::from_str(&read("lifetime.json")).expect("JSON");
+    let life = &answer["variants"][0];
+    assert_eq!(life["rated_years"], 5.0, "{life}");
+    assert!(life["years"]["rated_bytes"]["mean"].as_f64().is_some_and(|years| years > 1_000.0), "{life}");
+    assert!(answer["assumptions"].to_string().contains(age), "{answer}");
+    assert!(read("report.json").contains("age-first") && read("report.html").contains(age));
+    for command in ["run", "advise"] {
+        let (_, screen, stderr) = outcome(&mut harmonia(&of(command)));
+        assert!(screen.contains("> 100 years") && flat(&screen).contains(age), "{screen}{stderr}");
+    }
+}
+
 /// With redundancy a second run says how long a rebuild takes; table, JSON and page tell what it risks.
 #[test]
 fn members_of_an_array_over_the_years() {

@@ -63,6 +63,26 @@ fn a_table_goes_to_stdout_and_a_pipe_gets_neither_colour_nor_progress() {
     assert!(!answer.contains('\x1b') && !table.contains('\x1b'));
 }
 
+/// What the array would serve without collection is said where it is known, and asked for where it is not.
+#[test]
+fn an_overload_says_what_to_do_next() {
+    let overload = ["tiny", "--set", "workload.arrival.rate=20000", "--seeds", "1", "-q"];
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let compare = [&["compare"], &overload[..], &["--policies", "local,ideal"]].concat();
+    let (_, screen, stderr) = outcome(&mut harmonia(&compare));
+    let known = "If collection took no time (ideal), it would keep up, and serve ";
+    for part in [known, "Do not use these response times", "Try --set workload.arrival.rate="] {
+        assert!(flat(&screen).contains(part), "{part}: {screen}{stderr}");
+    }
+    assert!(screen.lines().count() <= 25, "{screen}");
+    let (_, json, _) = outcome(harmonia(&compare).arg("--json"));
+    let comparison: Comparison = serde_json::from_str(&json).expect("a comparison");
+    assert!(comparison.warnings[0].text.contains(known), "{:?}", comparison.warnings);
+    let (_, alone, stderr) = outcome(&mut harmonia(&[&["run"], &overload[..]].concat()));
+    let ask = "Compare it with ideal (harmonia compare --policies local,ideal)";
+    assert!(flat(&alone).contains(ask), "{alone}{stderr}");
+}
+
 #[test]
 fn a_sweep_runs_every_value_under_every_policy() {
     let folder = tempfile::tempdir().expect("temporary folder");
@@ -108,7 +128,7 @@ fn two_sweeps_cross_and_the_winners_are_named() {
     assert_eq!(stderr, "8 runs, 40,000 requests in all, from 1 aged array\n");
     assert!(
         table.contains("lets members collect one after the other, which pays where")
-            && table.contains("--details)"),
+            && table.contains("(--details"),
         "{table}"
     );
     for part in

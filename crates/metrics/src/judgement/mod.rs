@@ -25,6 +25,7 @@ pub use run::{
 };
 pub use winners::{Against, Winner, Winners};
 
+use crate::lifetimes::age_first;
 use crate::report::{Comparison, Report};
 use crate::warning::Warning;
 
@@ -32,6 +33,8 @@ use crate::warning::Warning;
 pub const WEAR_AT_THE_EDGE: &str = "wear-at-the-edge";
 /// All runs have the same seed.
 pub const ONE_SEED: &str = "one-seed";
+/// By the writes alone, drives last longer than they are rated for.
+pub const AGE_FIRST: &str = "age-first";
 /// A policy has something to say of its own keys; each of its sentences is a warning of its own.
 pub const POLICY: &str = "policy";
 /// An interval narrower than this share of its figure leaves nothing to find out.
@@ -50,6 +53,10 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
         }
     }
     found.sort_by_key(|warning| !voids(&warning.code));
+    for warning in found.iter_mut().filter(|warning| warning.code == OVERLOAD) {
+        let told = without_collection(variants).map(|text| format!(". {text}"));
+        warning.text.push_str(&told.unwrap_or_default());
+    }
     for warning in &mut found {
         // Where collecting takes no time there is less to warn of.
         let has_it = |runs: &&&[Report]| runs[0].is_ideal() || warning.labels.contains(&label(runs));
@@ -64,6 +71,7 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
              count as ties",
         ));
     }
+    found.extend(age_first(variants).map(|text| Warning::new(AGE_FIRST, text)));
     let is_alone = variants.iter().all(|runs| runs.len() == 1 && runs[0].seed == variants[0][0].seed);
     if variants.len() > 1 && is_alone {
         found.push(Warning::new(
@@ -72,6 +80,29 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
         ));
     }
     found
+}
+
+/// What an array that does not keep up would do if collection took no time, as the run of the bound says it; or how to ask for one.
+/// `None` where the runs have several bounds, or arrays of several sizes.
+fn without_collection(variants: &[&[Report]]) -> Option<String> {
+    let mut bounds = variants.iter().filter(|runs| runs[0].is_ideal());
+    let Some(bound) = bounds.next() else {
+        let how = "Compare it with ideal (harmonia compare --policies local,ideal) to see what it would serve without collection";
+        return Some(how.to_owned());
+    };
+    let devices = |runs: &[Report]| runs[0].scenario.pointer("/array/devices").cloned();
+    if bounds.next().is_some() || variants.iter().any(|runs| devices(runs) != devices(bound)) {
+        return None;
+    }
+    let requests: u64 = bound.iter().map(|run| run.host.requests).sum();
+    let nanoseconds: u64 = bound.iter().map(|run| run.simulated_ns).sum();
+    let served = requests as f64 * 1e9 / nanoseconds.max(1) as f64;
+    let served = if served < 10.0 { format!("{served:.2}") } else { format!("{served:.0}") };
+    let keeps_up = match of_variant(bound).any(|warning| warning.code == OVERLOAD) {
+        true => "would not keep up either, and would serve",
+        false => "would keep up, and serve",
+    };
+    Some(format!("If collection took no time ({}), it {keeps_up} {served} requests a second", label(bound)))
 }
 
 /// Whether two warnings are of one kind: what policies say differs in its text alone.
@@ -154,14 +185,67 @@ mod tests {
     fn each_kind_is_told_once_with_those_it_is_true_of_the_serious_ones_first() {
         let runs = [
             warned("a", 1, &["parity-resonance"]),
-            warned("b", 1, &["parity-resonance", OVERLOAD]),
+            warned("b", 1, &["parity-resonance", FEW_REQUESTS]),
             warned("c", 1, &["parity-resonance"]),
         ];
         let told = told(&runs, 1);
         let (codes, texts): (Vec<&str>, Vec<&str>) =
             told.iter().map(|(c, t)| (c.as_str(), t.as_str())).unzip();
-        assert_eq!(codes, [OVERLOAD, "parity-resonance", ONE_SEED]);
+        assert_eq!(codes, [FEW_REQUESTS, "parity-resonance", ONE_SEED]);
         assert_eq!(texts[..2], ["under b, it is so", "it is so"]);
+    }
+
+    /// What is known without collection is that of the run of the bound, and asked for where there is none.
+    #[test]
+    fn an_overload_says_what_the_array_would_serve_without_collection() {
+        let bound = |codes: &[&str]| {
+            let mut run = warned("ideal", 1, codes);
+            run.scenario = serde_json::json!({"ssd": {"gc": {"schedule": "ideal"}}});
+            (run.host.requests, run.simulated_ns) = (30_000, 2_000_000_000);
+            run
+        };
+        let slow = || warned("local", 1, &[OVERLOAD]);
+        let said = |runs: &[Report]| told(runs, 1).remove(0).1;
+        assert!(said(&[slow()]).ends_with(
+            "it is so. Compare it with ideal (harmonia compare --policies local,ideal) to see what it would serve without collection"
+        ));
+        let keeps_up = "it is so. If collection took no time (ideal), it would keep up, and serve 15000 requests a second";
+        assert_eq!(said(&[slow(), bound(&[])]), keeps_up);
+        let neither = "it would not keep up either, and would serve 15000 requests a second";
+        assert!(said(&[slow(), bound(&[OVERLOAD])]).ends_with(neither));
+        assert_eq!(said(&[slow(), bound(&[]), bound(&[])]), "it is so", "several bounds");
+        let mut larger = slow();
+        larger.scenario = serde_json::json!({"array": {"devices": 9}});
+        assert_eq!(said(&[larger, bound(&[])]), "it is so", "the bound of another array");
+    }
+
+    /// A rating in years is what a drive may become, and otherwise a hundred years.
+    #[test]
+    fn years_beyond_those_of_a_rating_are_cautioned_about() {
+        let of = |years: f64, rating: serde_json::Value| {
+            let mut run = warned("a", 1, &[]);
+            run.scenario = serde_json::json!({"ssd": {"rating": rating}});
+            let evenness = crate::Evenness::of([].iter());
+            run.array.lifetime = Some(crate::ArrayLifetime {
+                rate: crate::RateOf::Arrivals,
+                window_s: 1.0,
+                host_bytes_per_day: 1.0,
+                first: Some(crate::First { device: 0, limit: crate::Limit::RatedBytes, years }),
+                evenness,
+            });
+            told(&[run], 1)
+        };
+        let five = || serde_json::json!({"dwpd": 1.0, "years": 5.0});
+        let none = || serde_json::json!({"cycles": 3_000});
+        assert_eq!((of(5.0, five()), of(100.0, none())), (vec![], vec![]));
+        let said = |all: Vec<(String, String)>| {
+            assert_eq!(all[0].0, AGE_FIRST);
+            all[0].1.clone()
+        };
+        assert!(
+            said(of(5.1, five())).ends_with("ends the drives first: they are rated for 5 years (ssd.rating)")
+        );
+        assert!(said(of(101.0, none())).ends_with("ends the drives first: no drive is rated for 100 years"));
     }
 
     /// Two policies may warn of different things, and one policy of two.

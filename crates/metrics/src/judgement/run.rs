@@ -109,7 +109,8 @@ fn all_at_once(run: &Report) -> Option<String> {
 fn overload(run: &Report) -> Option<String> {
     let arrivals_ns = run.host.arrivals_ns.filter(|&arrivals_ns| arrivals_ns > 0)?;
     let mean = run.host.response_ns.all.mean.filter(|_| run.host.requests >= REQUESTS_MIN)?;
-    let advice = format!("Response times depend on the length of the run. {}", remedy(run));
+    let advice =
+        format!("Do not use these response times, because a longer run has longer ones. {}", remedy(run));
     if let Some((first, last)) = growth(&run.host.batches.mean) {
         return Some(format!(
             "the array does not keep up with the load. The mean response grew from {} in the first quarter of the requests to {} \
@@ -136,9 +137,13 @@ fn remedy(run: &Report) -> String {
     if let Some(trace) = &run.trace {
         return match trace.time_scale {
             Some(scale) if scale < 1.0 => format!(
-                "The trace is replayed faster than it was recorded: raise workload.time_scale (now {scale})"
+                "The trace is replayed faster than it was recorded. Try a larger workload.time_scale (now {scale}), until this \
+                 warning is gone"
             ),
-            scale => format!("Raise workload.time_scale (now {})", scale.unwrap_or(1.0)),
+            scale => format!(
+                "Try a larger workload.time_scale (now {}), until this warning is gone",
+                scale.unwrap_or(1.0)
+            ),
         };
     }
     let has_rate = run.scenario.pointer("/workload/arrival/rate").is_some();
@@ -146,11 +151,12 @@ fn remedy(run: &Report) -> String {
     match sustained_rate(served).filter(|_| has_rate) {
         Some(rate) => {
             format!(
-                "Set workload.arrival.rate to at most {rate}, about {:.0}% of what it serves",
+                "One run does not tell the largest rate that the array keeps up with. Try --set workload.arrival.rate={rate}, about {:.0}% of \
+                 what it serves, and less while this warning stays",
                 HEADROOM * 100.0
             )
         }
-        None => "Lower the arrival rate".to_owned(),
+        None => "Try a lower arrival rate, until this warning is gone".to_owned(),
     }
 }
 
@@ -481,12 +487,18 @@ mod tests {
             overload(&run).expect("an overload")
         };
         let rate = serde_json::json!({"workload": {"arrival": {"rate": 60_000.0}}});
-        assert!(
-            told(rate, None)
-                .ends_with("Set workload.arrival.rate to at most 80, about 80% of what it serves")
-        );
-        assert!(told(serde_json::Value::Null, None).ends_with("Lower the arrival rate"));
-        assert!(told(serde_json::Value::Null, Some(0.5)).ends_with("raise workload.time_scale (now 0.5)"));
+        let next = "Try --set workload.arrival.rate=80, about 80% of what it serves, and less while this warning stays";
+        assert!(told(rate, None).ends_with(next));
+        let lower = "Try a lower arrival rate, until this warning is gone";
+        assert!(told(serde_json::Value::Null, None).ends_with(lower));
+        let longer = |scale: f64| {
+            format!("Try a larger workload.time_scale (now {scale}), until this warning is gone")
+        };
+        for scale in [0.5, 2.0] {
+            let text = told(serde_json::Value::Null, Some(scale));
+            assert!(text.ends_with(&longer(scale)), "{text}");
+            assert_eq!(text.contains("faster than it was recorded"), scale < 1.0, "{text}");
+        }
         let rates = [67_901.0, 3_721.9, 125.0, 99.9, 1.4, 1.2, 0.0].map(sustained_rate);
         assert_eq!(rates, [Some(54_000), Some(2_900), Some(100), Some(79), Some(1), None, None]);
     }

@@ -15,9 +15,9 @@
 mod levers;
 mod verdict;
 
-use harmonia_metrics::judgement::NO_COLLECTION;
 pub use harmonia_metrics::judgement::collection::{Figure, Metric, Verdict, is_sure};
 use harmonia_metrics::judgement::collection::{figures, void};
+use harmonia_metrics::judgement::{NO_COLLECTION, OVERLOAD};
 use harmonia_metrics::{Comparison, DriveLimits, LifetimeReport, Report, Versus, Warning, versus};
 use harmonia_scenario::Scenario;
 use serde::Serialize;
@@ -193,7 +193,6 @@ pub fn advise(
         seeds: base.iter().map(|run| run.seed).collect(),
         assumed: Vec::new(),
         verdict,
-        why,
         would_change_it: verdict::would_change_it(verdict, &collection, doubled.as_ref(), scenario),
         load: load(scenario, &base[0]),
         drives: drives(scenario, &base[0]),
@@ -202,9 +201,18 @@ pub fn advise(
         not_tried,
         recommendation,
         at_twice_the_rate: doubled,
-        warnings: Comparison::new(base, seeds as usize).warnings,
+        warnings: warnings(Comparison::new(base, seeds as usize).warnings, &why),
+        why,
     };
     Ok((advice, Comparison::new(runs, seeds as usize)))
+}
+
+/// The warnings of the array as it is. That of an overload is what the verdict rests on, which says, too, what became of the run without
+/// collection.
+fn warnings(mut all: Vec<Warning>, why: &str) -> Vec<Warning> {
+    let overloads = all.iter_mut().filter(|warning| warning.code == OVERLOAD);
+    overloads.for_each(|warning| warning.text = why.to_owned());
+    all
 }
 
 fn of_lever(lever: &Lever, runs: &[Report], base: &[Report], pairs: usize) -> Tried {

@@ -7,6 +7,7 @@ use harmonia_metrics::judgement::collection::{
 use harmonia_metrics::judgement::{FEW_COLLECTIONS, OVERLOAD, SHORT_WINDOW};
 use harmonia_metrics::{Report, Versus};
 use harmonia_scenario::Scenario;
+use harmonia_scenario::policies::coordinated;
 use serde::Serialize;
 
 use super::{Doubled, Kind, Tried};
@@ -101,7 +102,14 @@ impl<'a> Gain<'a> {
     fn said(&self) -> String {
         let share = self.figure.change.as_ref().map(shown).unwrap_or_default();
         let (before, after) = (ms(self.figure.against), ms(self.figure.value));
-        format!("{} cuts {} by {share}, from {before} to {after}", self.tried.name, self.figure.metric.name())
+        let is_policy = self.tried.kind == Kind::Coordination;
+        let does = coordinated(&self.tried.name).filter(|_| is_policy).map(|does| format!(" ({does})"));
+        format!(
+            "{}{} cuts {} by {share}, from {before} to {after}",
+            self.tried.name,
+            does.unwrap_or_default(),
+            self.figure.metric.name()
+        )
     }
 
     /// What is wrong with the array besides collection: what this change alone brings more than an end of all collection would, with
@@ -391,6 +399,16 @@ mod tests {
         // Without collection it is half as long as with it, too: the intervals leave it open which brings more.
         let open = matters(1.99, &levers);
         assert!(open.text.starts_with("Any drive will do for this"), "{}", open.text);
+    }
+
+    /// A policy that is recommended says what it does; other changes are said by their names.
+    #[test]
+    fn a_recommended_policy_says_what_it_does() {
+        let policy = matters(3.0, &[tried(Kind::Coordination, "gclock", "command", 0.5)]).text;
+        let does = "gclock (SSDs at their soft threshold collect one at a time, whichever holds the token) cuts p99 by 50.0%";
+        assert!(policy.contains(does), "{policy}");
+        let level = matters(3.0, &[tried(Kind::Level, "gclock", "nothing", 0.5)]).text;
+        assert!(level.contains("gclock cuts p99 by 50.0%"), "{level}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub mod verdicts;
 
 use harmonia_metrics::judgement::collection::{Cost, Verdict, do_nothing};
 use harmonia_metrics::{Report, Versus, judgement};
+use harmonia_scenario::policies::{self, Kind};
 
 use crate::winners::{self, Name, required};
 use crate::{beyond, capital, label, needs, numbers};
@@ -50,9 +51,10 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let subject = if price.starts_with(&subject) { "It" } else { &*subject };
     let needs = required(needs(best)).map(|what| format!(" {subject} needs SSDs that {what}."));
     Some(format!(
-        "Choose {}{}.{}{} {}{}",
+        "Choose {}{}{}{}{} {}{}",
         choices(pair, name),
         condition.unwrap_or_default(),
+        description(pair, other, name),
         gains(pair, other, name),
         what_is_left(pair).unwrap_or_default(),
         price,
@@ -79,6 +81,27 @@ fn choices(Pair { best, tied, .. }: &Pair<'_>, name: Name) -> String {
         [one] => format!("{} or {}", name(best), name(one)),
         more => format!("{} or one of the {} that tie with it", name(best), more.len()),
     }
+}
+
+/// What the best does that the other does not, as its registry says it, after the best was named.
+fn description(Pair { best, tied, .. }: &Pair<'_>, other: &Report, name: Name) -> String {
+    let is_alike = coordination(best) == coordination(other);
+    let does = if is_alike { scheduled(best) } else { policies::coordinated(coordination(best)) };
+    match does {
+        None => ".".to_owned(),
+        Some(does) if tied.is_empty() => format!(": {does}."),
+        Some(does) => format!(". {}: {does}.", name(label(best))),
+    }
+}
+
+fn coordination(run: &Report) -> &str {
+    &run.array.coordination.policy
+}
+
+/// What the schedule of its dies does, in one clause.
+fn scheduled(run: &Report) -> Option<String> {
+    let schedule = run.scenario.pointer("/ssd/gc/schedule")?.as_str()?;
+    policies::summary(Kind::Schedule, schedule).map(str::to_owned)
 }
 
 /// The percentile that a lower mean is paid with.
@@ -212,5 +235,52 @@ pub fn more_than(ratio: f64, what: &str) -> String {
     match ratio {
         ratio if ratio >= 2.0 => format!("{ratio:.1} times as many {what} as"),
         ratio => format!("{} more {what} than", percent(ratio - 1.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harmonia_metrics::Comparison;
+
+    use super::*;
+    use crate::fixtures::{four_runs, run};
+    use crate::{Cross, loads};
+
+    fn said(comparison: &Comparison) -> String {
+        let parts = loads::parts(comparison, &Cross::default(), &comparison.runs);
+        let pair = Pair::of(&parts[0]).expect("requests completed");
+        advice(&pair, str::to_owned).expect("a choice")
+    }
+
+    #[test]
+    fn a_choice_says_what_its_policy_does() {
+        let mut comparison = Comparison::new(four_runs(), 1);
+        let does = "the first SSD at its threshold makes all SSDs collect.";
+        assert!(said(&comparison).starts_with(&format!("Choose reactive-inclusive: {does} Mean ")));
+        let winner = comparison.winners.mean.as_mut().expect("a choice");
+        winner.labels.push("reactive-selective".to_owned());
+        let tied =
+            format!("Choose reactive-inclusive or reactive-selective. reactive-inclusive: {does} Mean ");
+        assert!(said(&comparison).starts_with(&tied), "{}", said(&comparison));
+    }
+
+    /// Under one coordination policy it is the schedule that differs; of a name that no registry has nothing is said.
+    #[test]
+    fn what_is_told_of_a_choice_is_what_differs() {
+        let of = |label: &str, schedule: &str, gc_us: u64| {
+            let mut run = run(label, schedule, gc_us, 12_000, &[1.0]);
+            run.array.coordination.policy = "local".to_owned();
+            run
+        };
+        let schedules = [of("local", "blocking", 40_000), of("local 2", "preemptive", 4_000)];
+        let text = said(&Comparison::new(schedules.to_vec(), 1));
+        assert!(
+            text.starts_with("Choose local 2: host operations go between the steps of a collection, "),
+            "{text}"
+        );
+        let mut unknown = four_runs()[..2].to_vec();
+        unknown[1].array.coordination.policy = "of my own".to_owned();
+        let text = said(&Comparison::new(unknown, 1));
+        assert!(text.starts_with("Choose reactive-inclusive. Mean "), "{text}");
     }
 }
