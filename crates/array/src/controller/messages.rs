@@ -9,7 +9,7 @@ use super::payload::Payload;
 use super::states::Purpose;
 use super::{Access, Array, ArrayFailure};
 use crate::coordination::{Action, DeliveredView, Event};
-use crate::planner::Refusal;
+use crate::planner::{Refusal, Transaction};
 
 /// Something on its way. Small, because a heap moves it about: what is large waits in a slab.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,6 +73,8 @@ pub(super) enum Message {
     Passes(u32),
     /// The bits of the bitmap are looked through: those that no write needs any more are cleared.
     Pass,
+    /// Nothing may have been written for so long that members are to flush, and the array is clean.
+    Clean,
 }
 
 harmonia_types::counters! {
@@ -269,6 +271,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
                     self.write_marks(now)?;
                 }
                 self.arrange_pass(now);
+            }
+            Message::Clean => {
+                let never = self.is_resyncing() || self.is_refused();
+                if self.may_be_clean(never, now) {
+                    self.begin_own(Purpose::Clean, Transaction::unlocked(Operation::Flush, 0, 0), now)?;
+                }
             }
         }
         Ok(())

@@ -333,6 +333,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     fn plan_own_or_cached(&mut self, handle: u32, now: SimTime, plan: &mut Plan) {
         let Running { spec, purpose, .. } = self.transactions[handle];
+        if purpose.is_own() && !purpose.is_bookkeeping() && spec.operation == Operation::Write {
+            self.writes_itself(now);
+        }
         let is_sound = self.cache.is_some() && self.is_sound();
         let look = self.members.look(self.nvram.as_deref(), now);
         let view = self.members.view(&look);
@@ -528,7 +531,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
         };
         let purpose = self.transactions[handle].purpose;
-        if self.is_log(&node.operation) || purpose == Purpose::Marks {
+        if self.is_log(&node.operation) || purpose.is_bookkeeping() || self.is_flush_of_entry(&node) {
             self.patch = patch;
             if refusal == Refusal::Reserved {
                 self.hold_back(&node, at, blame);
@@ -803,6 +806,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             | Purpose::Unawaited
             | Purpose::Destage
             | Purpose::Marks => Ok(()),
+            Purpose::Clean => {
+                self.are_flushed();
+                Ok(())
+            }
         }
     }
 
@@ -810,7 +817,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn forget(&mut self, handle: u32, now: SimTime) {
         let running = &self.transactions[handle];
         running.state.end();
-        if !matches!(running.purpose, Purpose::Destage | Purpose::Marks) {
+        if running.purpose != Purpose::Destage && !running.purpose.is_bookkeeping() {
             self.planner.done(now, &running.spec);
         }
         if self.payload.is_active() {
