@@ -21,7 +21,7 @@ use torture::content::{Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
 use torture::log::{Logged, run_logged, run_marked};
 use torture::scenario::levels;
-use torture::volatile::run_volatile;
+use torture::volatile::{Hole, run_volatile};
 use torture::wear::run_worn;
 
 /// Requests of histories: short ones begin on empty devices more often, long ones collect more garbage.
@@ -89,8 +89,9 @@ fn history(seed: u64) -> Result<Counts, Failure> {
     {
         return worn;
     }
+    let holes = [Hole::Resync, Hole::Bitmap, Hole::Log];
     if round % 4 == 1
-        && let Some(volatile) = run_volatile::<Tag>(seed, requests)
+        && let Some(volatile) = run_volatile::<Tag>(seed, requests, holes[(round / 4 % 3) as usize])
     {
         return volatile;
     }

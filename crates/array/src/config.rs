@@ -74,6 +74,17 @@ impl ArrayConfig {
         self.faults.is_none() && !(keeps_more && self.members.iter().any(wears))
     }
 
+    /// Whether members keep data for one another, and some of them forget what they cache when power is lost: then the array flushes
+    /// them for what it keeps for itself.
+    pub fn members_forget(&self) -> bool {
+        let forgets = |member: &MemberConfig| {
+            let cache = &member.ssd.write_cache;
+            !cache.is_none() && !cache.power_protected
+        };
+        let journal = &self.faults.journal;
+        self.level.redundancy(self.devices) > 0 && self.members.iter().chain(journal).any(forgets)
+    }
+
     /// Bytes of every member that the array may use: behind them lies what it keeps there for itself.
     pub fn member_bytes(&self) -> Bytes {
         let bytes = |member: &MemberConfig| {

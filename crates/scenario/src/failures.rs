@@ -60,7 +60,7 @@ pub(crate) fn read(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> 
     }
     let events = failures(array, members.len() as u16)?;
     no_more_than_spares(array, &events, (is_redundant, spares))?;
-    faults.power_losses = power::losses(array, level, members, knowledge)?;
+    faults.power_losses = power::losses(array, level, members, knowledge, spares)?;
     faults.events = events;
     faults.spares = vec![usual(members).clone(); spares as usize];
     faults.scrub = scrub(array)?;

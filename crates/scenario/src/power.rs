@@ -1,8 +1,8 @@
 //! Losses of power, and what the array does about rows that were being written: `power_loss`, `write_hole`.
 //!
-//! Power may be lost on any level. Only a level that keeps data more than once has something that must agree afterwards. There, and where
-//! NVRAM forgets what a drive has answered for, a write cache without stored power is refused: md flushes its members before it marks an
-//! array clean, clears a bit of its bitmap or reuses a log, and those flushes are not modelled.
+//! Power may be lost on any level. Only a level that keeps data more than once has something that must agree afterwards. Write caches
+//! without stored power are refused in two cases, in which the array takes the answer of a drive for more than it is: NVRAM forgets what a
+//! drive has answered for, and a spare counts as built up to where it has answered.
 
 use harmonia_array::{Knowledge, Level, MemberConfig, When};
 
@@ -20,6 +20,7 @@ pub(crate) fn losses(
     level: Level,
     members: &[MemberConfig],
     knowledge: &Knowledge,
+    spares: u32,
 ) -> Parsed<Vec<When>> {
     if let Some(field) = array.field(&POWER_LOSS).filter(|_| matches!(level, Level::Draid(_))) {
         let problem = "is not modelled for declustered parity";
@@ -30,16 +31,20 @@ pub(crate) fn losses(
         cache.size.is_some() && !cache.power_protected
     };
     let volatile = array.field(&POWER_LOSS).filter(|_| members.iter().any(loses));
-    let refused = |field: Field<'_>, with: &str, other: &str| {
-        let problem = format!("is not modelled for drives whose write cache loses what it holds {with}");
+    let refused = |field: Field<'_>, why: &str, other: &str| {
+        let problem = format!("is not modelled for drives whose write cache loses what it holds, {why}");
         let allowed = format!("no `power_loss`, ssd.write_cache.power_protected = true, or {other}");
         Err(field.fault_allowing(problem, allowed))
     };
     match volatile {
-        Some(field) if level.redundancy(members.len() as u16) > 0 => {
-            return refused(field, "below a level with redundancy", "array.level = \"raid0\"");
+        Some(field) if knowledge.nvram > 0 => {
+            let why = "below NVRAM: it forgets what a drive has answered for";
+            return refused(field, why, "array.nvram = \"0B\"");
         }
-        Some(field) if knowledge.nvram > 0 => return refused(field, "below NVRAM", "array.nvram = \"0B\""),
+        Some(field) if spares > 0 => {
+            let why = "with spares: one that is built may lose what counts as built";
+            return refused(field, why, "array.spares = 0");
+        }
         _ => {}
     }
     array.tables(&POWER_LOSS, MOST_LOSSES, &[])?.iter().map(when).collect()

@@ -244,6 +244,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(failures) = self.failures.as_deref_mut() {
             failures.log.push(Mishap { at: now, device: None, what: MishapKind::Resynced });
         }
+        self.writes_itself(now);
     }
 
     /// A replacement is complete.

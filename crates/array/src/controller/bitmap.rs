@@ -12,10 +12,14 @@
 //! or earlier with a bit that is set. After a loss of power the bits are those on the members; only their chunks are resynced.
 //! Bits of such a chunk stay until it is gone through. No bit is cleared while a member is missing.
 //!
-//! The blocks lie behind all stripes of each member. A block is written to all members that are there.
+//! The blocks lie behind all stripes of each member. A block is written to all members that are there, with FUA. Where a member
+//! forgets what it caches, all of them flush first: a bit may only be cleared once no member can lose what was written under it. Its
+//! chunk has had no writer for two passes then, and whoever comes meanwhile waits for the next write of the bitmap.
 //!
 //! Source: Linux md, drivers/md/md-bitmap.c (`md_bitmap_startwrite`, `md_bitmap_endwrite`, `md_bitmap_daemon_work`,
-//! `md_bitmap_unplug`).
+//! `md_bitmap_unplug`); md.c (`md_super_write`, with which blocks are written: `REQ_PREFLUSH | REQ_FUA`, whether bits are set or
+//! cleared). md flushes each member before its own block; here all flush before the first block, since the bits of one member that are
+//! clear say nothing of the caches of the others.
 //!
 //! Not modelled: the superblock of the bitmap, and its event counts; what a member that comes back has missed (members do not
 //! come back); write-behind; that md counts chunks of RAID-10 along the array.
@@ -72,6 +76,8 @@ enum Mark {
 pub(super) struct Bitmap {
     chunk: Bytes,
     pub delay: SimDuration,
+    /// Members flush before it is written, because they forget.
+    flushes: bool,
     layout: Layout,
     /// First byte of it on the members, bytes of a block, and bits in one.
     base: Bytes,
@@ -115,7 +121,12 @@ impl Bitmap {
             return Err(format!("a bit for {chunk} bytes does not stand for whole stripe units"));
         }
         let bitmap = Bitmap::of(layout, config.page_size(), chunk);
-        Ok(Some(Box::new(Bitmap { delay, base: config.member_bytes(), ..bitmap })))
+        Ok(Some(Box::new(Bitmap {
+            delay,
+            flushes: config.members_forget(),
+            base: config.member_bytes(),
+            ..bitmap
+        })))
     }
 
     /// A bitmap with no bit set, from the first byte of the members on.
@@ -125,6 +136,7 @@ impl Bitmap {
         Bitmap {
             chunk,
             delay: SimDuration::ZERO,
+            flushes: false,
             layout: layout.clone(),
             base: 0,
             block,
@@ -255,9 +267,20 @@ impl Bitmap {
         self.flying.is_empty() && !(self.wanted.is_empty() && self.overdue.is_empty())
     }
 
-    /// Plans to write them.
+    /// The block that lies at a byte of the members, if one does.
+    pub fn block_at(&self, offset: Bytes) -> Option<u64> {
+        let block = offset.checked_sub(self.base)? / self.block;
+        (block * self.bits < self.chunks.len() as u64).then_some(block)
+    }
+
+    /// Plans to write them, once members have flushed what was written before.
     pub fn plan(&mut self, health: &Health, members: u16, plan: &mut Plan) {
         let there = (0..members).map(DeviceId).filter(|&member| health.takes_writes(member));
+        for member in there.clone().filter(|_| self.flushes) {
+            let flush = PlannedOperation::data(member, Operation::Flush, 0, 0);
+            plan.push(PlannedOperation { phase: Phase::Parity, ..flush });
+        }
+        plan.barrier();
         for member in there {
             let mut from = 0;
             while from < self.flying.len() {

@@ -5,8 +5,9 @@
 
 use harmonia_ssd::interface::Notice;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, SimTime};
+use harmonia_types::{Blame, Operation, SimTime};
 
+use super::jobs::Background;
 use super::messages::Message;
 use super::payload::Payload;
 use super::states::{Purpose, State};
@@ -14,7 +15,7 @@ use super::tokens::NONE;
 use super::transactions::Running;
 use super::{Access, Array, ArrayFailure};
 use crate::coordination::Event;
-use crate::planner::Refusal;
+use crate::planner::{Refusal, Transaction};
 
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Delivers the next message, due at `now`.
@@ -159,6 +160,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 }
                 self.arrange_pass(now);
             }
+            Message::Clean => {
+                let resyncs = self.background.as_deref().is_some_and(Background::is_resyncing);
+                if self.may_be_clean(resyncs || self.is_refused(), now) {
+                    self.begin_own(Purpose::Clean, Transaction::unlocked(Operation::Flush, 0, 0), now);
+                }
+            }
         }
         self.carry_out(now)
     }
@@ -222,6 +229,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Purpose::Rewrite => self.work_on(now),
             Purpose::Tidying => {
                 self.is_tidied(now);
+                Ok(())
+            }
+            Purpose::Clean => {
+                self.are_flushed();
                 Ok(())
             }
             Purpose::Request { .. }

@@ -10,6 +10,7 @@ use harmonia_types::{Bytes, DeviceId, Operation, SimTime};
 use serde::Serialize;
 
 use super::Array;
+use super::clean::Clean;
 use super::messages::Message;
 use super::payload::Payload;
 use super::power::Power;
@@ -73,6 +74,8 @@ pub(super) struct Failures<P: Probe> {
     pub power: Power,
     /// When something was last written.
     pub last_write: Option<SimTime>,
+    /// Only where members keep data for one another and forget what they cache: whether they have flushed it.
+    pub clean: Option<Clean>,
     /// Rows that were being written when power was lost are yet to be seen to.
     pub is_dirty: bool,
     /// What was lost because the array did not start any more, or with a member that nobody expected to fail.
@@ -97,6 +100,7 @@ impl<P: Probe> Failures<P> {
             unreadable_pages: 0,
             power: Power::default(),
             last_write: None,
+            clean: None,
             is_dirty: false,
             refused: LossCounters::default(),
         }

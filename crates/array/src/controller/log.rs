@@ -18,15 +18,21 @@
 //!
 //! A discard is logged as its header and discarded again. A log without room makes writers wait, the first to come first.
 //!
+//! The log is written with FUA. Where a member forgets what it caches, the members that an entry is about flush once they are
+//! written, behind the host's back, and the entry is worth something until they have. So do they after a replay. The transaction
+//! holds its rows until then, so no two entries of a row are in the log at once.
+//!
 //! Source: Linux md, Documentation/driver-api/md/raid5-cache and drivers/md/raid5-cache.c (`r5l_log_stripe`, write-through;
 //! `r5l_payload_data_parity`: 203 pages a block), Documentation/driver-api/md/raid5-ppl and drivers/md/raid5-ppl.c
-//! (`ppl_log_stripe`, `ppl_recover_entry`).
+//! (`ppl_log_stripe`, `ppl_recover_entry`; `ppl_submit_iounit` writes with `REQ_FUA`, `ppl_do_flush` flushes the disks of a unit before
+//! it is over). The journal's tail moves with the superblock (`r5l_write_super`), whose write flushes its members (md.c,
+//! `md_super_write`). md does that when the journal runs full; here each entry has its flush.
 //!
 //! Not modelled: the journal as a write-back cache; its superblock; one block for several transactions, and several stripes in one
 //! header (md gathers what comes while a unit is under way); the order in which md lets transactions go on (that of the log;
 //! here each goes on when its own part is written); a journal that fails; log pages that cannot be read.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use harmonia_types::{Bytes, DeviceId, LogCounters, Operation, ParityPages, Phase, SimTime};
 
@@ -129,6 +135,8 @@ pub(super) struct Log {
     pub replaying: usize,
     pub since: SimTime,
     pub replays: bool,
+    /// An entry is dropped when members have flushed what it says, because they forget.
+    flushes: bool,
     pub counters: LogCounters,
 }
 
@@ -174,6 +182,7 @@ impl Log {
             replaying: 0,
             since: SimTime::ZERO,
             replays: true,
+            flushes: config.members_forget(),
             counters: LogCounters::default(),
         })))
     }
@@ -336,6 +345,23 @@ impl Log {
         has_room
     }
 
+    /// Plans a last step, for which nobody waits: members that are written flush, so that the log may forget what it says of them.
+    pub fn plan_flush(&self, plan: &mut Plan) {
+        if !self.flushes {
+            return;
+        }
+        let writes = |operation: &&PlannedOperation| {
+            matches!(operation.operation, Operation::Write | Operation::Trim) && !self.has(operation)
+        };
+        let written: BTreeSet<DeviceId> =
+            plan.operations().iter().filter(writes).map(|write| write.device).collect();
+        plan.barrier();
+        for device in written {
+            let flush = PlannedOperation::data(device, Operation::Flush, 0, 0);
+            plan.push(PlannedOperation { phase: Phase::Parity, behind: true, ..flush });
+        }
+    }
+
     /// An entry is worth nothing any more.
     pub fn drop_entry(&mut self, number: u64) {
         let Some(entry) = self.entries.remove(&number) else { return };
@@ -367,6 +393,7 @@ impl Log {
         plan.barrier();
         self.counters.replayed_pages += writes.iter().map(|write| write.length / self.page).sum::<u64>();
         writes.into_iter().for_each(|write| plan.push(write));
+        self.plan_flush(plan);
     }
 
     /// The ranges of members in which an entry writes parity, cut by stripe and where replacements are built up to.
@@ -491,6 +518,7 @@ mod tests {
             replaying: 0,
             since: SimTime::ZERO,
             replays: true,
+            flushes: false,
             counters: LogCounters::default(),
         };
         let spec = Transaction::unlocked(Operation::Write, 0, page);

@@ -33,6 +33,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.log.as_deref().is_some_and(|log| log.has(operation))
     }
 
+    /// Whether an operation is a flush that makes an entry of the log worth nothing.
+    #[cold]
+    pub(super) fn is_flush_of_entry(&self, node: &Node) -> bool {
+        self.log.is_some()
+            && node.operation.operation == Operation::Flush
+            && self.transactions[node.transaction()].spec.operation != Operation::Flush
+    }
+
     /// Has a plan write the log before the members. Whether that is the first thing it does.
     #[cold]
     pub(super) fn log_first(&mut self, handle: u32, plan: &mut Plan) -> bool {
@@ -49,6 +57,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return false;
         }
         plan.insert_step(place, &operations);
+        log.plan_flush(plan);
         log.last += 1;
         let entry = Entry { spec, writes, log: operations, taken: Vec::new(), is_durable: false };
         log.entries.insert(log.last, entry);

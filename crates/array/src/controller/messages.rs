@@ -72,6 +72,8 @@ pub(super) enum Message {
     Passes(u32),
     /// The bits of the bitmap are looked through: those that no write needs any more are cleared.
     Pass,
+    /// Nothing may have been written for so long that members are to flush, and the array is clean.
+    Clean,
 }
 
 harmonia_types::counters! {

@@ -51,6 +51,7 @@ mod arrivals;
 mod background;
 mod bitmap;
 mod caching;
+mod clean;
 mod copying;
 mod delivery;
 mod depth;
@@ -113,6 +114,7 @@ use crate::planner::{self, Dodge, LossCounters, Plan, Planner, Transaction};
 use arrivals::WaitingFlush;
 use bitmap::Bitmap;
 use caching::Caching;
+use clean::Clean;
 use depth::Depth;
 use faults::Failures;
 pub use faults::{Mishap, MishapKind};
@@ -338,6 +340,11 @@ fn laid_out(config: &ArrayConfig, excluded: Option<DeviceId>) -> Layout {
     }
 }
 
+/// Whether a loss of power may take something from one member that others of the row keep.
+fn loses_rows(config: &ArrayConfig) -> bool {
+    config.members_forget() && !config.faults.power_losses.is_empty()
+}
+
 /// Builds the coordinator an array is configured with.
 fn coordinator(config: &ArrayConfig) -> Result<Box<dyn Coordinator>, String> {
     let policy = &config.coordination.policy;
@@ -437,6 +444,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !faults.power_losses.is_empty() && matches!(config.level, Level::Draid(_)) {
             return Err("declustered arrays lose no power".to_owned());
         }
+        if loses_rows(config) && (!faults.spares.is_empty() || config.knowledge.nvram > 0) {
+            return Err("members that forget what they cache lose power without spares and NVRAM".to_owned());
+        }
         if config.level.distributed_spares() > 0 && !faults.spares.is_empty() {
             return Err(format!(
                 "{} has distributed spares, and no device takes the place of a member",
@@ -470,8 +480,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         });
         let mut spares = devices.split_off(config.members.len());
         let journal = journal.and_then(|_| spares.pop());
-        let failures =
+        let mut failures =
             (!config.is_faultless()).then(|| Box::new(Failures::new(faults, devices.len(), spares)));
+        if let Some(failures) = failures.as_deref_mut().filter(|_| log.is_none() && loses_rows(config)) {
+            failures.clean = Some(Clean::default());
+        }
         devices.extend(journal);
         let background =
             failures.is_some().then(|| Box::new(Background::new(faults.rebuild, layout.member_bytes())));

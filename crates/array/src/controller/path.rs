@@ -3,7 +3,7 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{DeviceId, HostRequest, Operation, ParityPages, SimTime};
+use harmonia_types::{DeviceId, HostRequest, IoCause, Operation, ParityPages, SimTime};
 
 use super::copying::Route;
 use super::depth::Waiting as InLine;
@@ -277,7 +277,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// What a device hears of the request of an operation: the handle, which is that of its stream or volume, and whether a write is
-    /// with FUA. Of what the array does by itself it hears of neither.
+    /// with FUA. Of what the array does by itself it hears of neither; writes of a log or bitmap are with FUA whoever waits for them.
     #[inline]
     fn marks_of(&self, parent: Parent) -> (u16, bool) {
         let Some(request) = self.request_of(parent) else { return (0, false) };
@@ -327,7 +327,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             },
             background,
             handle,
-            fua,
+            // What the array keeps for itself is on flash when it is answered.
+            fua: fua || operation.parity.cause == IoCause::Log,
             ..SubRequest::new(token, operation.operation, operation.offset, operation.length)
         };
         self.give(0, slot, sub, now)

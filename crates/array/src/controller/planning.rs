@@ -197,6 +197,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     fn plan_own_or_cached(&mut self, handle: u32, now: SimTime, plan: &mut Plan) {
         let Running { spec, purpose, .. } = self.transactions[handle];
+        if purpose.is_own() && !purpose.is_bookkeeping() && spec.operation == Operation::Write {
+            self.writes_itself(now);
+        }
         let is_sound = self.cache.is_some() && self.is_sound();
         let look = self.members.look(self.nvram.as_deref(), now);
         let view = self.members.view(&look);

@@ -14,7 +14,9 @@
 //! acknowledged, in order of arrival, flushes too. The time until then is the request's `restart`.
 //!
 //! An array with redundancy is dirty if writes were under way, or had been until 200 ms before: md marks an array clean after so
-//! long without writes (`safe_mode_delay`). A dirty array is gone through behind requests (`background`), from the beginning,
+//! long without writes (`safe_mode_delay`). Where members forget what they cache it is dirty until they have flushed after that
+//! (`clean`), and the rows of what they have lost need not agree, like those that were being written. What needs members to have flushed
+//! otherwise says so itself: `bitmap`, `log`. A dirty array is gone through behind requests (`background`), from the beginning,
 //! or where its bitmap says (`marking`). A dirty array with parity of which a member is missing does not start, as in md: what
 //! parity says of the rest may be wrong. From then on requests are answered at once, and their pages counted as unread or unwritten. Where there is parity, resync waits for
 //! a member that fails to be rebuilt, and begins again.
@@ -22,13 +24,15 @@
 //! Operations that members have begun are answered by nobody: their tokens are of an older generation.
 //!
 //! Source: the kernel's Documentation/admin-guide/md.rst and md(4) on unclean shutdown; drives of data centres keep power for
-//! what they have begun. Not modelled: members whose caches forget below redundancy or NVRAM: md flushes them before it marks an
-//! array clean or reuses a log, and this array does not. Scenarios with them are refused. Nor the time of the outage; members and coordinator that start again, too: coordinators are
-//! not told, and messages between controller and members arrive; requests that the host would not submit again.
+//! what they have begun. Not modelled: members whose caches forget below NVRAM, which forgets what a member has answered for, and with
+//! spares, of which a part that is built may be lost; both are refused. Nor the time of the outage; members and coordinator that start
+//! again, too: coordinators are not told, and messages between controller and members arrive; requests that the host would not submit
+//! again.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime};
 
+use super::clean::{CLEAN_AFTER, Clean};
 use super::faults::{Mishap, MishapKind};
 use super::locks::RowLocks;
 use super::messages::Message;
@@ -40,9 +44,6 @@ use super::transactions::{Chain, Running};
 use super::{Access, Array, ArrayFailure};
 use crate::layout::Layout;
 use crate::planner::{LossCounters, Transaction};
-
-/// So long after the last write an array counts as clean: md's `safe_mode_delay`.
-const CLEAN_AFTER: SimDuration = SimDuration::from_us(200_000);
 
 /// Whether the array takes requests, or recovers.
 #[derive(Debug, Clone, Default)]
@@ -68,6 +69,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.latest = self.latest.max(now);
         let requests = self.unacknowledged();
         let (again, is_dirty) = (requests.len() as u64, self.is_dirty(&requests, now));
+        let marks = self.bitmap.as_deref().map(|bitmap| bitmap.flying.clone()).unwrap_or_default();
         let failures = self.failures.as_deref_mut().expect("an array that was built with faults");
         if matches!(failures.power, Power::Refused) {
             return Ok(());
@@ -79,8 +81,29 @@ impl<P: Probe, C: Payload> Array<P, C> {
         for device in 0..self.members.devices.len() {
             self.members.devices[device].lose_power(now);
             self.collect_from(device)?;
+            self.has_lost(device, &marks);
         }
         self.restart(now)
+    }
+
+    /// A device has lost what its cache held: rows in which others may have kept their parts. Blocks of the bitmap that were not being
+    /// written were with FUA.
+    fn has_lost(&mut self, device: usize, marks: &[u64]) {
+        let (lost, page) = (self.members.devices[device].take_lost(), self.page_size);
+        if self.layout.level().redundancy(self.layout.members()) == 0
+            || device >= self.members.delivered.len()
+        {
+            return;
+        }
+        for offset in lost.into_iter().map(|lpn| u64::from(lpn.0) * page) {
+            if offset + page <= self.layout.member_bytes() {
+                if let Some(planner) = self.planner.resyncs() {
+                    planner.is_lost(DeviceId(device as u16), offset, page);
+                }
+            } else if let Some(block) = self.bitmap.as_deref().and_then(|bitmap| bitmap.block_at(offset)) {
+                assert!(marks.contains(&block), "block {block} of the bitmap is on member {device} for good");
+            }
+        }
     }
 
     /// The array starts again: rows that were being written are recovered, then requests are taken up.
@@ -110,8 +133,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether rows may have been written when power was lost, and something of them must agree.
     fn is_dirty(&self, requests: &[HostRequest], now: SimTime) -> bool {
         let writes = |request: &HostRequest| matches!(request.operation, Operation::Write | Operation::Trim);
-        let last = self.failures.as_deref().and_then(|failures| failures.last_write);
-        let is_recent = last.is_some_and(|last| now.saturating_since(last) <= CLEAN_AFTER);
+        let failures = self.failures.as_deref();
+        let last = failures.and_then(|failures| failures.last_write);
+        let is_recent = match failures.and_then(|failures| failures.clean) {
+            Some(clean) => !clean.is_clean(),
+            None => last.is_some_and(|last| now.saturating_since(last) <= CLEAN_AFTER),
+        };
         let is_redundant = self.layout.level().redundancy(self.layout.members()) > 0;
         // A log says what was being written.
         self.log.is_none() && is_redundant && (is_recent || requests.iter().any(writes))
@@ -151,6 +178,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         Ok(())
     }
 
+    /// Whether the array does not start any more.
+    pub(super) fn is_refused(&self) -> bool {
+        self.failures.as_deref().is_some_and(|failures| matches!(failures.power, Power::Refused))
+    }
+
     /// The host submits again what was not acknowledged, and what has arrived since power was lost.
     fn resubmit(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(failures) = self.failures.as_deref_mut() else { return Ok(()) };
@@ -166,6 +198,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(failures) = self.failures.as_deref_mut() else { return false };
         if matches!(request.operation, Operation::Write | Operation::Trim) {
             failures.last_write = Some(now);
+            if failures.clean.as_mut().is_some_and(Clean::is_written) {
+                self.agenda.push(now + CLEAN_AFTER, Message::Clean);
+            }
         }
         match &mut failures.power {
             Power::On => return false,
@@ -232,6 +267,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         if let Some(background) = self.background.as_deref_mut() {
             background.forget_steps();
+        }
+        if let Some(clean) = self.failures.as_deref_mut().and_then(|failures| failures.clean.as_mut()) {
+            clean.lose_power();
         }
     }
 }

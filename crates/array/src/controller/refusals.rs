@@ -171,7 +171,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Parent::Request(request) => return self.loses_direct(request, &node, at, blame),
         };
         let purpose = self.transactions[handle].purpose;
-        if self.is_log(&node.operation) || purpose == Purpose::Marks {
+        if self.is_log(&node.operation) || purpose.is_bookkeeping() || self.is_flush_of_entry(&node) {
             match refusal {
                 Refusal::Reserved => self.hold_back(&node, at, blame),
                 // A failed member has nothing that depends on it.

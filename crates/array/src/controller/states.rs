@@ -68,6 +68,8 @@ pub(super) enum Purpose {
     Replay,
     /// It writes blocks of the bitmap.
     Marks,
+    /// It has members flush, so that the array is clean.
+    Clean,
     /// It is a step, of this number, of a rebuild, a copy, a resync or a scrub.
     Job { step: u64 },
     /// It writes a page anew that could not be read.
@@ -102,6 +104,12 @@ impl Purpose {
     #[inline]
     pub fn is_background(self) -> bool {
         self.is_own() && self != Purpose::Marks
+    }
+
+    /// Whether it keeps what the array knows of its members, and plans are the controller's.
+    #[inline]
+    pub fn is_bookkeeping(self) -> bool {
+        matches!(self, Purpose::Marks | Purpose::Clean)
     }
 
     /// Whether it rebuilds, copies, resyncs, scrubs or repairs; not what displaced writes or a log have left to do.

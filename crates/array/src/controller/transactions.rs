@@ -321,7 +321,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn forget(&mut self, handle: u32, now: SimTime) {
         let running = &self.transactions[handle];
         running.state.end();
-        if !matches!(running.purpose, Purpose::Destage | Purpose::Marks) {
+        if running.purpose != Purpose::Destage && !running.purpose.is_bookkeeping() {
             self.planner.done(now, &running.spec);
         }
         if self.payload.is_active() {

@@ -18,10 +18,11 @@
 //! page without another copy is not written; one that turns out to have none while the step reads is written as zeros. Scrubbing
 //! reads all copies of the pages whose first copy lies in its range.
 //!
-//! After a loss of power: `resync`.
+//! After a loss of power: `resync`. If a member has then lost writes that it had answered, copies differ of what nobody writes again.
+//! Until they are gone through all reads go by the first copy that is held, which is the one that resync goes by.
 //!
-//! Source: Linux md, drivers/md/raid1.c (`read_balance`) and raid10.c. Leaves out: distance between reads, write-mostly
-//! members, and that md reads the first copy of what is not resynced yet.
+//! Source: Linux md, drivers/md/raid1.c (`read_balance`, `raid1_should_read_first`) and raid10.c. Leaves out: distance between reads,
+//! write-mostly members, and that md reads the first copy of what is not resynced yet whether or not members have lost anything.
 
 mod resync;
 #[cfg(test)]
@@ -114,7 +115,7 @@ impl MirroredPlanner {
         plan: &mut Plan,
     ) {
         let unreadable = transaction.tag.read(self);
-        let MirroredPlanner { layout, planned, dodge, counters, page, losses, .. } = self;
+        let MirroredPlanner { layout, planned, dodge, counters, page, losses, unsynced, .. } = self;
         let operation = transaction.operation;
         let avoids = dodge.avoid().is_some();
         let phase = if except.is_some() { Phase::Reconstruct } else { Phase::Data };
@@ -124,6 +125,9 @@ impl MirroredPlanner {
             Operation::Trim | Operation::Flush => false,
         };
         layout.split(offset, length, |places, length| {
+            // Copies that may differ: all reads go by one.
+            let is_doubted = unsynced.has_lost && unsynced.has(places[0].1, places[0].1 + length);
+            let fast_fail = fast_fail && !(is_doubted && operation == Operation::Read);
             let mut push = |&(device, offset): &(DeviceId, Bytes), length| {
                 let data = PlannedOperation::data(device, operation, offset, length);
                 plan.push(PlannedOperation { fast_fail, phase, ..data });
@@ -147,6 +151,7 @@ impl MirroredPlanner {
                         let places = held.clone().filter(|place| Some(place.0) != except);
                         let best =
                             places.clone().min_by_key(|place| (left(place, length), to_do(place.0.index())));
+                        let best = if is_doubted { held.clone().next() } else { best };
                         // A race against the only copy that is left is no race.
                         let best = best.or_else(|| held.find(|place| Some(place.0) == except));
                         let Some(place) = best else {
@@ -211,6 +216,20 @@ impl MirroredPlanner {
             });
         });
         is_sooner
+    }
+
+    /// Whether an operation reads what other copies may have differently, since members have lost writes.
+    fn is_doubted(&self, operation: &PlannedOperation) -> bool {
+        let PlannedOperation { device, offset, length, .. } = *operation;
+        let mut is_doubted = false;
+        if self.unsynced.has_lost {
+            self.whole.pinned(device, offset, length, |logical, length| {
+                self.layout.split(logical, length, |places, length| {
+                    is_doubted |= self.unsynced.has(places[0].1, places[0].1 + length);
+                });
+            });
+        }
+        is_doubted
     }
 
     /// The same read from other copies; bits say which cannot be read.
@@ -480,7 +499,10 @@ impl Planner for MirroredPlanner {
         if matches!(transaction.kind, Kind::Restore | Kind::Check | Kind::Resync) {
             return Answer::Wait;
         }
-        if operation.operation == Operation::Read && self.is_elsewhere(unreadable, operation, left, view) {
+        if operation.operation == Operation::Read
+            && !self.is_doubted(operation)
+            && self.is_elsewhere(unreadable, operation, left, view)
+        {
             self.counters.rebuilt_pages += operation.length.div_ceil(self.page);
             return Answer::Instead(Self::other_copies(unreadable, operation));
         }
@@ -491,7 +513,8 @@ impl Planner for MirroredPlanner {
     }
 
     fn hedge(&mut self, _: &Transaction, operation: &PlannedOperation) -> Option<Transaction> {
-        (operation.phase == Phase::Data).then(|| Self::other_copies(0, operation))
+        let may_race = operation.phase == Phase::Data && !self.is_doubted(operation);
+        may_race.then(|| Self::other_copies(0, operation))
     }
 
     fn done(&mut self, _: SimTime, transaction: &Transaction) {
@@ -552,6 +575,16 @@ impl Resyncs for MirroredPlanner {
             self.unsynced.cut_short(transaction.rows);
         }
         self.unreadable.forget(transaction.rows);
+    }
+
+    fn is_lost(&mut self, member: DeviceId, offset: Bytes, length: Bytes) {
+        let MirroredPlanner { whole, unsynced, page, .. } = self;
+        let length = length.min(whole.pinned_bytes(member).saturating_sub(offset));
+        unsynced.has_lost = true;
+        whole.pinned(member, offset, length, |logical, length| {
+            let first = logical / *page;
+            unsynced.cut_short(Rows { first, count: (logical + length).div_ceil(*page) - first });
+        });
     }
 
     fn is_synced_to(&mut self, from: Option<Bytes>) {

@@ -177,6 +177,9 @@ pub trait Resyncs {
     /// Power is lost while a transaction runs, and it is forgotten. If it `writes`, its rows need not agree from now on.
     fn is_cut_short(&mut self, transaction: &Transaction, writes: bool);
 
+    /// A member that forgets has lost what it cached of so many bytes from an offset on: those rows need not agree from now on.
+    fn is_lost(&mut self, member: DeviceId, offset: Bytes, length: Bytes);
+
     /// A transaction that goes through a range of the members after a loss of power: what was cut short is written so that it
     /// agrees. `None` where there is nothing that must.
     fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction>;

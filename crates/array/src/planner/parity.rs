@@ -813,6 +813,11 @@ impl Resyncs for ParityPlanner {
         self.counted.forget(transaction.rows);
     }
 
+    fn is_lost(&mut self, member: DeviceId, offset: Bytes, length: Bytes) {
+        let rows = self.rows_on(member, offset, length);
+        self.unsynced.cut_short(rows);
+    }
+
     fn is_synced_to(&mut self, from: Option<Bytes>) {
         self.unsynced.is_synced_to(from);
     }

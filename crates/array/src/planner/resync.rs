@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Whether parity agrees with data shows in contents, and there are none here. So the rows that were being written are kept: they
-//! are the only ones that may not agree. Everything that is not gone through is read, and parity or copies are written for these
+//! are the only ones that may not agree, with those of which a member has lost what it cached. Everything that is not gone through is read, and parity or copies are written for these
 //! rows alone. Without redundancy they mean nothing.
 //!
 //! Where a write-intent bitmap says which chunks were being written, all others agree.
@@ -43,6 +43,8 @@ pub(super) struct Unsynced {
     /// Bytes of a chunk, and the only chunks that may not agree, where a bitmap says so.
     chunks: Option<(Bytes, BTreeSet<u64>)>,
     cut_short: BTreeSet<u64>,
+    /// A member has lost what it had answered: copies differ of what nobody writes again.
+    pub has_lost: bool,
     /// First rows of transactions under way that leave theirs as they are.
     skipped: Vec<u64>,
     written: u64,
@@ -59,7 +61,7 @@ impl Unsynced {
         self.from = from;
         if from.is_none() {
             self.cut_short.clear();
-            self.chunks = None;
+            (self.chunks, self.has_lost) = (None, false);
         }
     }
 

@@ -12,6 +12,7 @@ mod declustered;
 mod degraded_queues;
 mod degraded_writes;
 mod dodging;
+mod forgetful;
 mod fua;
 mod imports;
 mod lifetimes;

@@ -37,8 +37,8 @@ use harmonia_types::registry::names;
 use torture::content::{Content, Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
 use torture::log::{Logged, run_logged, run_marked};
-use torture::scenario::{DECLUSTERED, levels};
-use torture::volatile::run_volatile;
+use torture::scenario::{CACHED, DECLUSTERED, levels};
+use torture::volatile::{Hole, run_volatile};
 use torture::wear::run_worn;
 
 /// Requests of a history: a few times what its devices hold.
@@ -402,11 +402,24 @@ fn contents_outlive_losses_of_power() {
     assert!(power.left_open < power.predicted, "{power:#?}");
 }
 
+/// Histories of arrays whose drives forget what they cache: of every level, or of those that can keep something against it. Some
+/// have a stripe cache.
+fn forgetful_histories(hole: Hole, histories: usize) -> Counts {
+    let seeds = (CACHED + 10_000_000..).filter_map(|seed| run_volatile::<Tag>(seed, 2 * REQUESTS, hole));
+    let sum = sum(seeds.take(histories));
+    let Counts { power, forgotten, flushes, fua, .. } = &sum;
+    eprintln!(
+        "{power:#?}, {forgotten} pages forgotten, {flushes} flushes, {fua} FUA, {} operations",
+        sum.operations()
+    );
+    sum
+}
+
 /// Caches without stored power forget what was neither flushed nor written with FUA, and nothing else. Every page then holds what the host wrote there at some time.
 #[test]
 fn what_was_flushed_or_written_with_fua_outlives_losses_of_power_in_caches_without_stored_power() {
     let stripes = (0..).step_by(levels().len());
-    let sum = sum(stripes.filter_map(|seed| run_volatile::<Tag>(seed, 2 * REQUESTS)).take(80));
+    let sum = sum(stripes.filter_map(|seed| run_volatile::<Tag>(seed, 2 * REQUESTS, Hole::Resync)).take(80));
     let power = &sum.power;
     eprintln!("{power:#?}, {} pages forgotten, {} flushes, {} FUA", sum.forgotten, sum.flushes, sum.fua);
     assert_exceed(
@@ -419,6 +432,67 @@ fn what_was_flushed_or_written_with_fua_outlives_losses_of_power_in_caches_witho
             ("writes with FUA", sum.fua, 2_000),
             ("sectors looked at", sum.power_losses, 10_000),
             ("sectors read", sum.sectors_read, 100_000),
+        ],
+    );
+}
+
+/// On every level with redundancy all is gone through afterwards: parity and copies agree with what is there, and reads see one state of
+/// it meanwhile.
+#[test]
+fn what_was_flushed_outlives_losses_of_power_below_redundancy() {
+    let sum = forgetful_histories(Hole::Resync, 100);
+    let power = &sum.power;
+    assert_exceed(
+        &sum,
+        &[
+            ("losses of power", power.losses, 500),
+            ("losses of power without a loss", power.rests, 30),
+            ("pages forgotten", sum.forgotten, 3_000),
+            ("sectors in rows that did not add up", power.unlike, 5_000),
+            ("sectors whose copies differed", power.apart, 4_000),
+            ("resyncs", power.resyncs, 100),
+            ("rows written anew", power.rewritten_rows, 1_000),
+            ("flushes", sum.flushes, 500),
+            ("writes with FUA", sum.fua, 2_000),
+            ("reads that found the same again", sum.seen_again, 10_000),
+            ("operations", sum.operations(), 500_000),
+        ],
+    );
+    assert!(sum.levels.len() > 15, "{:?}", sum.levels);
+}
+
+/// Bits are on the members with FUA before anything is written, and members flush before one is cleared.
+#[test]
+fn a_bitmap_knows_what_members_without_stored_power_may_have_lost() {
+    let sum = forgetful_histories(Hole::Bitmap, 60);
+    let power = &sum.power;
+    assert_exceed(
+        &sum,
+        &[
+            ("losses of power", power.losses, 300),
+            ("pages forgotten", sum.forgotten, 2_000),
+            ("bits that were cleared", sum.marks_cleared, 1_000),
+            ("chunks gone through", sum.dirty_chunks, 300),
+            ("sectors in rows that did not add up", power.unlike, 1_000),
+            ("resyncs", power.resyncs, 50),
+        ],
+    );
+}
+
+/// Logs are written with FUA, and members flush before an entry is dropped.
+#[test]
+fn a_log_knows_what_members_without_stored_power_may_have_lost() {
+    let sum = forgetful_histories(Hole::Log, 60);
+    let power = &sum.power;
+    assert_exceed(
+        &sum,
+        &[
+            ("losses of power", power.losses, 300),
+            ("losses of power without a loss", power.rests, 30),
+            ("pages forgotten", sum.forgotten, 500),
+            ("transactions logged", sum.logged, 5_000),
+            ("rows made right", sum.replayed_rows, 300),
+            ("sectors in rows that did not add up", power.unlike, 300),
         ],
     );
 }

@@ -43,6 +43,8 @@ pub(super) struct Cache {
     pub pages: WriteCache,
     ack: SimDuration,
     power_protected: bool,
+    /// Pages of which the last loss of power took something; each may be there more than once.
+    lost: Vec<Lpn>,
 }
 
 impl Cache {
@@ -62,6 +64,7 @@ impl Cache {
             pages,
             ack: config.write_cache.ack,
             power_protected: config.write_cache.power_protected,
+            lost: Vec::new(),
         })
     }
 
@@ -324,6 +327,12 @@ impl<P: Probe> Device<P> {
         self.cache.as_ref().is_some_and(|cache| !cache.power_protected)
     }
 
+    /// Pages of which the last loss of power took what a cache without stored power held, discards of them included. Whoever asks
+    /// takes them.
+    pub fn take_lost(&mut self) -> Vec<Lpn> {
+        self.cache.as_mut().map(|cache| std::mem::take(&mut cache.lost)).unwrap_or_default()
+    }
+
     /// Power is lost: nobody hears of programs that go on any more.
     pub(super) fn forget_awaited(&mut self) {
         let mut forgotten = Vec::new();
@@ -339,7 +348,9 @@ impl<P: Probe> Device<P> {
         if cache.power_protected {
             cache.pages.take_back(slot);
         } else {
-            self.probe.lose(slot, Lpn(cache.pages.slot(slot).lpn));
+            let lpn = Lpn(cache.pages.slot(slot).lpn);
+            self.probe.lose(slot, lpn);
+            cache.lost.push(lpn);
             cache.pages.lose(slot);
         }
     }
@@ -350,7 +361,11 @@ impl<P: Probe> Device<P> {
         if let Some(cache) = &mut self.cache {
             cache.pages.lose_power(now, |sub| forgotten.push(sub));
             if !cache.power_protected {
-                cache.pages.lose_waiting(|slot, lpn| self.probe.lose(slot, Lpn(lpn)));
+                let Cache { pages, lost, .. } = &mut **cache;
+                pages.lose_waiting(|slot, lpn| {
+                    self.probe.lose(slot, Lpn(lpn));
+                    lost.push(Lpn(lpn));
+                });
             }
             self.bus_wakes.set(self.buses.len() + 1, now);
         }

@@ -20,7 +20,8 @@
 //! had written before, and what a trim dropped from the cache is there again. The map changes when a program begins, and a program that
 //! has begun ends, so the last copy on flash is always there: collection takes it for live until then. Where dies share their blocks the
 //! map changes when a program is put together, and that counts as its begin. What a flush has answered for is programmed, and so is a write
-//! with FUA that was answered. Another write whose answer is on its way is answered although it may be lost.
+//! with FUA that was answered. Another write whose answer is on its way is answered although it may be lost. Which pages were lost the
+//! device tells to whoever [asks](Device::take_lost).
 //!
 //! Source: the NVM command set has a volatile write cache lose what no Flush or Force Unit Access has made non-volatile, and forbids no drive
 //! to keep more. A program that is cut short may damage pages of its word line that were written long before, so drives without stored
@@ -97,6 +98,8 @@ impl<P: Probe> Device<P> {
             return;
         }
         debug_assert!(self.next_wakeup() >= now, "lost power at {now} before earlier events ran");
+        // What was lost before and nobody has asked for.
+        self.take_lost();
         self.ingress.clear();
         self.forget_awaited();
         (self.link, self.controller) = (Link::default(), Link::default());

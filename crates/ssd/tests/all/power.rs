@@ -8,7 +8,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Device, Ftl, SsdConfig, SubRequest, WriteCacheConfig};
-use harmonia_types::{Blame, Operation, SimDuration, SimTime};
+use harmonia_types::{Blame, Lpn, Operation, SimDuration, SimTime};
 
 /// One write runs, one waits: the first is stored, the second is not, and neither is answered.
 #[test]
@@ -118,9 +118,15 @@ fn a_page_that_is_lost_is_what_it_was_before_and_so_is_one_that_was_trimmed() {
         }
         assert_eq!(left_on_flash(bench, 5_369).0, [true, true, false], "trims: {trims}");
         let mut bench = Bench::with(&cached(4, false), &[&[0]]);
-        bench.write(0, 1, 1, 1).write(0, 2, 0, 1).advance(5_369);
+        bench.write(0, 1, 1, 1).write(0, 2, 0, 1).advance(1_000);
+        if trims {
+            bench.submit(1_000, sub(3, Operation::Trim, 0, 1));
+        }
+        bench.advance(5_369);
         bench.device.lose_power(SimTime(5_369));
         assert_eq!(bench.device.ftl().lookup(0, 0), before);
+        // Of either the device says that it is lost, once.
+        assert_eq!([bench.device.take_lost(), bench.device.take_lost()], [vec![Lpn(0)], vec![]]);
     }
 }
 

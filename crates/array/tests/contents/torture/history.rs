@@ -159,6 +159,8 @@ pub struct Counts {
     pub schedules: BTreeSet<String>,
     pub members: BTreeSet<u16>,
     pub power: PowerCounts,
+    /// Reads that found again what another one had found since a loss of power.
+    pub seen_again: u64,
 }
 
 impl Counts {
@@ -235,6 +237,7 @@ impl Counts {
         self.schedules.extend(other.schedules);
         self.members.extend(other.members);
         self.power.add(&other.power);
+        self.seen_again += other.seen_again;
     }
 }
 
@@ -259,6 +262,8 @@ pub(super) struct Run<C: Content> {
     pub world: Arc<Mutex<World<C>>>,
     pub now: SimTime,
     pub power: PowerCounts,
+    /// A log says what was being written.
+    pub(super) has_log: bool,
     /// The last acknowledgement; it may lie ahead.
     acknowledged: SimTime,
     /// Requests submitted, and those not complete.
@@ -344,7 +349,8 @@ impl<C: Content> Run<C> {
         }
         let (now, counts) = (SimTime::ZERO, Counts::default());
         let power = PowerCounts::default();
-        Ok(Run { array, world, now, power, acknowledged: now, submitted: 0, under_way: 0, counts })
+        let has_log = matches!(faults.write_hole, WriteHole::Journal(_) | WriteHole::PartialParityLog(_));
+        Ok(Run { array, world, now, power, has_log, acknowledged: now, submitted: 0, under_way: 0, counts })
     }
 
     fn drive(mut self, config: &ArrayConfig, options: Options) -> Result<Counts, String> {
@@ -474,7 +480,7 @@ impl<C: Content> Run<C> {
     }
 
     /// Lets time pass until nothing is under way, what goes on behind requests included.
-    fn settle(&mut self) -> Result<(), String> {
+    pub(super) fn settle(&mut self) -> Result<(), String> {
         self.wait_for(0)?;
         while self.array.transactions_under_way() > 0 {
             let next = self.array.next_wakeup();
@@ -533,7 +539,7 @@ impl<C: Content> Run<C> {
         let of_array = self.array.counters();
         let world = self.world.lock().expect("one thread");
         (counts.sectors_read, counts.rebuilt_for_reads) = (world.sectors_read, world.rebuilt_for_reads);
-        (counts.lost, counts.unread) = (world.lost, world.unread);
+        (counts.lost, counts.unread, counts.seen_again) = (world.lost, world.unread, world.seen_again);
         let happened = |what: fn(&MishapKind) -> bool| {
             self.array.mishaps().iter().filter(|mishap| what(&mishap.what)).count() as u64
         };

@@ -59,6 +59,11 @@ pub fn run_logged<C: Content>(seed: u64, requests: u64, how: Logged) -> Option<R
 pub fn run_marked<C: Content>(seed: u64, requests: u64) -> Option<Result<Counts, Failure>> {
     let options = Options { seed, requests, locks: Locks::Always, faults: false, power: true };
     let mut config = config_of(options);
+    mark(seed, &mut config).then(|| run_on::<C>(config, options, |_| {}))
+}
+
+/// A write-intent bitmap for an array. `false` if the level has no use for one, or members have no room.
+pub fn mark(seed: u64, config: &mut ArrayConfig) -> bool {
     let mut rng = Rng::stream(seed, "contents/bitmap");
     let chunk = config.stripe_unit * pick(&mut rng, &[1, 1, 2, 3, 8]);
     let delay = SimDuration::from_us(pick(&mut rng, &[5, 40, 300, 3_000, 100_000]));
@@ -67,15 +72,12 @@ pub fn run_marked<C: Content>(seed: u64, requests: u64) -> Option<Result<Counts,
     let is_redundant = config.level.redundancy(config.devices) > 0;
     let fits =
         config.layout().logical_bytes() * 2 >= whole.logical_bytes() && config.layout().logical_bytes() > 0;
-    if !is_redundant || !fits || matches!(config.level, Level::Draid(_)) {
-        return None;
-    }
-    Some(run_on::<C>(config, options, |_| {}))
+    is_redundant && fits && !matches!(config.level, Level::Draid(_))
 }
 
 /// A log that is often full for an array with parity: a journal, or for RAID-5 a partial parity log. `false` if the level has no
 /// use for one, or members have no room.
-fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
+pub fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
     let mut rng = Rng::stream(seed, "contents/log");
     let Layout::Parity(parity) = config.layout() else { return false };
     let (page, unit) = (config.page_size(), config.stripe_unit);
@@ -104,7 +106,7 @@ fn keep(seed: u64, config: &mut ArrayConfig) -> bool {
 
 /// An array loses power again and again. One of its members is slow, so that others are ahead of it when that happens. Members
 /// that fail mostly do so with one of the losses, or a request later.
-fn lose_power(seed: u64, requests: u64, config: &mut ArrayConfig) {
+pub fn lose_power(seed: u64, requests: u64, config: &mut ArrayConfig) {
     let mut rng = Rng::stream(seed, "contents/losses");
     let moment = |_| match rng.below(3) {
         0 => When::Time(SimTime(draw(&mut rng, 1, 60_000_000))),

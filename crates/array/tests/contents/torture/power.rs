@@ -5,16 +5,19 @@
 //!                                     └─► a member fails before: its data in these rows becomes what the others say
 //! ```
 //!
+//! Drives that forget what they cache make more rows that do not add up, and copies that differ: those are known when they have lost it.
+//! Until all is gone through, reads find what the first copy had then. Where an array is left in peace before, it has nothing to lose.
+//!
 //! What a failure will take is computed from flash and NVRAM before the member fails, and again found by the last read of
 //! the run: both must be the same, sector by sector. The host submits again what was cut short at once, so a hole is widest at
 //! that moment: what a write does not cover is then made of parity that does not agree. Left open are rows that somebody has
 //! gone on to write when the member fails later.
 
-use harmonia_array::ArrayConfig;
 use harmonia_array::layout::Parity;
+use harmonia_array::{ArrayConfig, WriteHole};
 use harmonia_array::{Condition, MishapKind};
 use harmonia_engine::Rng;
-use harmonia_types::{DeviceId, SimTime};
+use harmonia_types::{DeviceId, SimDuration, SimTime};
 
 use super::content::Content;
 use super::history::Run;
@@ -27,8 +30,11 @@ pub struct PowerCounts {
     pub losses: u64,
     /// Requests submitted again.
     pub again: u64,
-    /// Sectors of members in rows that did not add up when power was lost.
+    /// Sectors of members in rows that did not add up when power was lost, and logical sectors whose copies differed.
     pub unlike: u64,
+    pub apart: u64,
+    /// Times that power was lost when members had flushed, and lost nothing.
+    pub rests: u64,
     /// Resyncs that came to their end, and rows that they wrote anew.
     pub resyncs: u64,
     pub rewritten_rows: u64,
@@ -47,6 +53,8 @@ impl PowerCounts {
         self.losses += other.losses;
         self.again += other.again;
         self.unlike += other.unlike;
+        self.apart += other.apart;
+        self.rests += other.rests;
         self.resyncs += other.resyncs;
         self.rewritten_rows += other.rewritten_rows;
         self.refused += other.refused;
@@ -66,14 +74,21 @@ pub struct Outages {
     may_fail: bool,
     /// Power is lost again although a member is missing.
     is_reckless: bool,
+    /// When the array is left in peace before. Only members that keep data for one another flush then.
+    rests: Option<Rng>,
 }
 
 impl Outages {
     pub fn new(seed: u64, config: &ArrayConfig) -> Self {
         let mut rng = Rng::stream(seed, "contents/power");
-        let may_fail = config.level.redundancy(config.devices) > 0 && rng.chance(0.8);
+        // What a failure takes beside a log, `log` knows.
+        let has_log =
+            matches!(config.faults.write_hole, WriteHole::Journal(_) | WriteHole::PartialParityLog(_));
+        let is_redundant = config.level.redundancy(config.devices) > 0;
+        let may_fail = is_redundant && rng.chance(0.8) && !has_log;
         let is_reckless = rng.chance(0.2);
-        Outages { rng, members: config.devices, fails_in: None, may_fail, is_reckless }
+        let rests = config.members_forget().then(|| Rng::stream(seed, "contents/rests"));
+        Outages { rng, members: config.devices, fails_in: None, may_fail, is_reckless, rests }
     }
 }
 
@@ -88,6 +103,9 @@ impl<C: Content> Run<C> {
         }
         outages.fails_in = outages.fails_in.and_then(|left| left.checked_sub(1));
         let may_lose = self.array.health().is_whole() || outages.is_reckless;
+        if !self.is_refused() && outages.rests.as_mut().is_some_and(|rests| rests.chance(0.01)) {
+            return self.rest_and_lose_power();
+        }
         if may_lose && !self.is_refused() && outages.rng.chance(0.05) {
             self.lose_power()?;
             if outages.may_fail && outages.fails_in.is_none() {
@@ -139,11 +157,83 @@ impl<C: Content> Run<C> {
 
     /// Power is lost now.
     pub fn lose_power(&mut self) -> Result<(), String> {
-        let unlike = self.unlike();
-        self.power.unlike += unlike.len() as u64;
-        self.world.lock().expect("one thread").unlike.extend(unlike);
+        let mut unlike = self.unlike();
         let result = self.array.lose_power(self.now);
+        let is_volatile = self.world.lock().expect("one thread").truth.is_volatile;
+        if is_volatile {
+            // What caches have lost is missing now.
+            unlike.extend(self.unlike());
+            unlike.sort_unstable();
+            unlike.dedup();
+        }
+        self.power.unlike += unlike.len() as u64;
+        let apart = if is_volatile { self.apart() } else { Vec::new() };
+        self.power.apart += apart.len() as u64;
+        // Until all is gone through, reads go by the first copy.
+        let first: Vec<(u64, C)> = apart.iter().map(|&logical| (logical, self.first_copy(logical))).collect();
+        self.world.lock().expect("one thread").are_to_find(first);
+        if !self.has_log {
+            // A log makes them add up before anybody is served.
+            let mut world = self.world.lock().expect("one thread");
+            world.unlike.extend(unlike);
+            world.apart.extend(apart);
+        }
         self.take_note(result)
+    }
+
+    /// Some time goes by without requests, so that members whose caches forget flush; then power is lost, and nothing with it unless
+    /// the array is still gone through.
+    fn rest_and_lose_power(&mut self) -> Result<(), String> {
+        self.settle()?;
+        let is_resynced = self.is_resynced();
+        self.advance(self.now + SimDuration::from_us(250_000))?;
+        self.settle()?;
+        self.hear_of_resync()?;
+        let before = self.forgotten();
+        self.lose_power()?;
+        let lost = self.forgotten() - before;
+        if is_resynced && lost > 0 {
+            return Err(format!("members had time to flush, and have lost {lost} pages"));
+        }
+        self.power.rests += u64::from(is_resynced);
+        Ok(())
+    }
+
+    /// Whether all was gone through since power was lost. Nothing is where a log says what was being written.
+    fn is_resynced(&self) -> bool {
+        let mut mishaps = self.array.mishaps().iter().rev();
+        let last =
+            mishaps.find(|mishap| matches!(mishap.what, MishapKind::PowerLost(_) | MishapKind::Resynced));
+        self.has_log || last.is_none_or(|mishap| mishap.what == MishapKind::Resynced)
+    }
+
+    /// Pages that members have lost from their caches.
+    fn forgotten(&self) -> u64 {
+        self.array.every_device().into_iter().map(|device| flash::<C>(device).counts.lost).sum()
+    }
+
+    /// What the first copy of a logical sector is that a member holds.
+    fn first_copy(&self, logical: u64) -> C {
+        let world = self.world.lock().expect("one thread");
+        let mut copies = world.places.copies(logical).into_iter();
+        let first = copies.find(|&(member, sector)| world.damage.holds(member, sector));
+        first.map_or(C::ZERO, |(member, sector)| held(&self.array, &world, member, sector))
+    }
+
+    /// Logical sectors whose copies differ now.
+    fn apart(&self) -> Vec<u64> {
+        let world = self.world.lock().expect("one thread");
+        if world.places.parity().is_some() {
+            return Vec::new();
+        }
+        let differ = |&logical: &u64| {
+            let mut copies = world.places.copies(logical);
+            copies.retain(|&(member, sector)| world.damage.holds(member, sector));
+            let mut all = copies.iter().map(|&(member, sector)| held(&self.array, &world, member, sector));
+            let first = all.next();
+            all.any(|other| Some(other) != first)
+        };
+        (0..world.places.logical_sectors).filter(differ).collect()
     }
 
     /// A member fails now, perhaps at the moment at which power was lost, and takes with it what does not add up.
@@ -177,15 +267,24 @@ impl<C: Content> Run<C> {
             return Ok(());
         }
         let before = std::mem::take(&mut self.world.lock().expect("one thread").unlike);
-        if before.is_empty() {
+        let were_apart = std::mem::take(&mut self.world.lock().expect("one thread").apart);
+        if before.is_empty() && were_apart.is_empty() {
             return Ok(());
         }
-        let unlike = self.unlike();
+        let (unlike, apart) = (self.unlike(), self.apart());
         let world = self.world.lock().expect("one thread");
         let is_left = |&&sector: &&u64| {
             let is_busy = self.array.is_row_busy(sector / world.places.row_sectors);
             before.contains(&sector) && !is_busy && !world.is_broken(sector)
         };
+        let is_apart = |&&logical: &&u64| {
+            were_apart.contains(&logical)
+                && world.truth.is_quiet(logical, self.now)
+                && !world.truth.is_lost(logical, self.now)
+        };
+        if let Some(logical) = apart.iter().find(is_apart) {
+            return Err(format!("a resync is over, and copies of logical sector {logical} differ"));
+        }
         match unlike.iter().find(is_left) {
             Some(sector) => {
                 Err(format!("a resync is over, and sector {sector} of the members does not add up"))

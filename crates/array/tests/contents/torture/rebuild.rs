@@ -113,7 +113,7 @@ pub fn check_copies<C: Content>(
         }
         let mut copies = places.copies(logical);
         copies.retain(|&(member, sector)| world.damage.holds(member, sector));
-        if world.truth.is_lost(logical, now) {
+        if world.truth.is_lost(logical, now) || world.apart.contains(&logical) {
             continue;
         }
         if copies.is_empty() {

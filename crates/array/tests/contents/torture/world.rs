@@ -59,6 +59,13 @@ pub struct World<C> {
     pub rebuilt_for_reads: u64,
     /// Sectors of members whose rows did not add up when power was lost, until all is resynced.
     pub unlike: BTreeSet<u64>,
+    /// Logical sectors whose copies differed when power was lost, until all is resynced.
+    pub apart: BTreeSet<u64>,
+    /// Logical sectors that were written since power was lost, or that nothing was lost of; and what reads have found since in others.
+    rewritten: BTreeSet<u64>,
+    seen: BTreeMap<u64, C>,
+    /// Reads that found again what another had found since a loss of power.
+    pub seen_again: u64,
     /// Logical sectors that a write hole has taken, and what it has left there.
     pub predicted: BTreeMap<u64, C>,
     /// What the last read of a sector found that a write hole has taken.
@@ -144,6 +151,10 @@ impl<C: Content> World<C> {
             races: false,
             rebuilt_for_reads: 0,
             unlike: BTreeSet::new(),
+            apart: BTreeSet::new(),
+            rewritten: BTreeSet::new(),
+            seen: BTreeMap::new(),
+            seen_again: 0,
             predicted: BTreeMap::new(),
             found_in_hole: BTreeMap::new(),
             is_refused: false,
@@ -498,6 +509,11 @@ impl<C: Content> World<C> {
         self.known.clear();
         self.logs.loses_power();
         self.truth.loses_power();
+        self.seen.clear();
+        self.rewritten.clear();
+        let writes = |pending: &&Pending| pending.request.operation != Operation::Read;
+        let written = self.requests.iter().flatten().filter(writes);
+        self.rewritten.extend(written.flat_map(|pending| pending.touched.iter().cloned().flatten()));
         for pending in self.requests.iter_mut().flatten() {
             pending.is_cut = true;
             pending.found.fill(false);
@@ -769,6 +785,29 @@ impl<C: Content> World<C> {
             });
         }
         self.sectors_read += 1;
+        self.finds_again(request, logical, found);
+    }
+
+    /// Power was lost: from now on reads find this in logical sectors that nobody writes.
+    pub fn are_to_find(&mut self, all: Vec<(u64, C)>) {
+        self.seen.extend(all.into_iter().filter(|(logical, _)| !self.rewritten.contains(logical)));
+    }
+
+    /// Since power was lost nobody has written a sector: all reads that came since find the same there.
+    fn finds_again(&mut self, request: &HostRequest, logical: u64, found: &C) {
+        let is_steady = self.truth.is_volatile && self.damage.ailing() == 0 && self.lost == 0;
+        if !is_steady || self.rewritten.contains(&logical) || self.pending_of(request.id).is_cut {
+            return;
+        }
+        match self.seen.insert(logical, *found) {
+            Some(before) if before != *found => {
+                self.report(|| {
+                    format!("{request:?} finds other data in logical sector {logical} than a read before")
+                });
+            }
+            Some(_) => self.seen_again += 1,
+            None => {}
+        }
     }
 
     /// A read that is planned around members has read something more: as soon as all that the host wants of its rows can be
@@ -866,6 +905,9 @@ impl<C: Content> World<C> {
                 let discards = request.operation == Operation::Trim;
                 for sector in touched.iter().cloned().flatten() {
                     self.truth.write_begins(sector, request.id, discards);
+                }
+                if self.truth.is_volatile {
+                    self.rewritten.extend(touched.iter().cloned().flatten());
                 }
             }
             Operation::Flush => {}

@@ -66,18 +66,17 @@ fn keys(seed: u64, scenario: &Scenario) -> String {
             writeln!(text, "scrub = {{ at = \"{at}us\", mode = \"{mode}\" }}").expect("text grows");
         }
     }
-    text + &losses_of_power(seed, scenario)
+    text + &losses_of_power(seed, scenario, spares)
 }
 
 /// Losses of power, in half of the scenarios that know them.
-fn losses_of_power(seed: u64, scenario: &Scenario) -> String {
+fn losses_of_power(seed: u64, scenario: &Scenario, spares: u64) -> String {
     let mut d = Draw(Rng::stream(seed, "swarm/power"));
     let is_known =
         !matches!(scenario.array.level, Level::Draid(_)) && scenario.array.coordination.policy != "gaftl";
     let mut caches = scenario.array.members.iter().map(|member| &member.ssd.write_cache);
     let forgets = caches.any(|cache| cache.size.is_some() && !cache.power_protected);
-    let keeps_more = scenario.array.level.redundancy(scenario.array.devices) > 0;
-    let is_refused = forgets && (keeps_more || scenario.array.knowledge.nvram > 0);
+    let is_refused = forgets && (spares > 0 || scenario.array.knowledge.nvram > 0);
     if !is_known || is_refused || d.0.chance(0.5) {
         return String::new();
     }
