@@ -138,12 +138,11 @@ pub fn age_first_of(lives: impl Iterator<Item = (f64, Option<f64>)>) -> Option<S
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
     })?;
-    let why = match least {
-        Some(1.0) => "they are rated for 1 year (ssd.rating)".to_owned(),
-        Some(years) => format!("they are rated for {years} years (ssd.rating)"),
-        None => format!("no drive is rated for {YEARS_MOST:.0} years"),
+    let most = match least {
+        Some(years) => format!("{years} (ssd.rating)"),
+        None => format!("{YEARS_MOST:.0}"),
     };
-    Some(format!("these years count writes alone, and age ends the drives first: {why}"))
+    Some(format!("these years count writes alone. Where they exceed {most}, age ends the drives first"))
 }
 
 fn replacements(runs: &[Report]) -> Option<Replacements<Interval>> {

@@ -36,8 +36,7 @@ pub fn lines(comparison: &Comparison, runs: &[Report], name: Name) -> Vec<Line> 
 fn told(said: &Said<'_>) -> Vec<Line> {
     let Said { comparison, runs, .. } = *said;
     let winners = &comparison.winners;
-    // Without writes a percentile of the reads is that of all requests.
-    let mixed = runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0);
+    let mixed = is_mixed(runs);
     let figures: [(&str, &Option<Winner>, Show); 5] = [
         ("mean", &winners.mean, milliseconds),
         ("p99", &winners.p99, milliseconds),
@@ -78,11 +77,17 @@ fn void_of_all<'a>(known: &[(&str, &'a Winner, Show)]) -> Option<&'a str> {
     known.iter().all(|(_, winner, _)| winner.void.as_deref() == Some(code)).then_some(code)
 }
 
-/// Whether any figure has several winners.
+/// Whether any figure that is told has several winners.
 pub(crate) fn has_ties(comparison: &Comparison) -> bool {
     let winners = &comparison.winners;
-    let all = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999, &winners.erases];
-    all.into_iter().flatten().any(Winner::is_tie)
+    let read_p99 = if is_mixed(&comparison.runs) { &winners.read_p99 } else { &None };
+    let all = [&winners.mean, &winners.p99, read_p99, &winners.read_p999, &winners.erases];
+    all.into_iter().flatten().any(|winner| winner.void.is_none() && winner.is_tie())
+}
+
+/// Whether a load reads and writes. Without writes a percentile of the reads is that of all requests.
+fn is_mixed(runs: &[Report]) -> bool {
+    runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0)
 }
 
 /// What a tie is, how sure all this is, and what one seed cannot know.

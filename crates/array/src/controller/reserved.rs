@@ -5,7 +5,7 @@
 //!                 │ no: refused ─► planner ─► waits ─► let go when the member takes operations again
 //! ```
 //!
-//! A reserved member takes what was planned before it was reserved.
+//! A reserved member takes what was promised to it before it was reserved, where the planner displaces units (`tidying`).
 
 use harmonia_types::{DeviceId, Operation, SimTime};
 

@@ -27,7 +27,7 @@ impl Coordinator for Local {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "local",
-    summary: "every member collects on its own (baseline)",
+    summary: "every member collects on its own",
     source: "IEEE TC 2012, 3; MSST 2011, II",
     keys: &no_keys,
     build: &|parameters| {

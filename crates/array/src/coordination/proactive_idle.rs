@@ -168,7 +168,7 @@ impl Coordinator for ProactiveIdle {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "proactive-idle",
-    summary: "as reactive-selective; in idle time the registered members also collect, until the host is back",
+    summary: "the first member at its hard threshold makes those at their soft threshold collect, which also collect in idle time",
     source: "IEEE TC 2012, 4.3.2; MSST 2011, IV-C",
     keys: &own_keys::<Config>,
     build: &|parameters| {

@@ -83,8 +83,12 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
 }
 
 /// What an array that does not keep up would do if collection took no time, as the run of the bound says it; or how to ask for one.
-/// `None` where the runs have several bounds, or arrays of several sizes.
+/// `None` where the runs have several bounds, or arrays of several sizes, and where nothing collects.
 fn without_collection(variants: &[&[Report]]) -> Option<String> {
+    let collects = |runs: &&[Report]| !runs[0].is_ideal() && runs.iter().any(|run| run.array.erases > 0);
+    if !variants.iter().any(|runs| collects(runs)) {
+        return None;
+    }
     let mut bounds = variants.iter().filter(|runs| runs[0].is_ideal());
     let Some(bound) = bounds.next() else {
         let how = "Compare it with ideal (harmonia compare --policies local,ideal) to see what it would serve without collection";

@@ -201,16 +201,17 @@ pub fn advise(
         not_tried,
         recommendation,
         at_twice_the_rate: doubled,
-        warnings: warnings(Comparison::new(base, seeds as usize).warnings, &why),
+        warnings: warnings(Comparison::new(base, seeds as usize).warnings, verdict, &why),
         why,
     };
     Ok((advice, Comparison::new(runs, seeds as usize)))
 }
 
-/// The warnings of the array as it is. That of an overload is what the verdict rests on, which says, too, what became of the run without
+/// The warnings of the array as it is. Where the verdict rests on that of an overload, it says, too, what became of the run without
 /// collection.
-fn warnings(mut all: Vec<Warning>, why: &str) -> Vec<Warning> {
-    let overloads = all.iter_mut().filter(|warning| warning.code == OVERLOAD);
+fn warnings(mut all: Vec<Warning>, verdict: Verdict, why: &str) -> Vec<Warning> {
+    let rests_on = |warning: &&mut Warning| verdict == Verdict::Overload && warning.code == OVERLOAD;
+    let overloads = all.iter_mut().filter(rests_on);
     overloads.for_each(|warning| warning.text = why.to_owned());
     all
 }

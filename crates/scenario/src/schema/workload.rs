@@ -432,7 +432,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Load>>>> = LazyLock::new(|| do
         of! { "workload.stream.start_delay", (Stream).start_delay needs own_arrivals,
             time().quiet().saying("a time such as \"10s\", at most 1h; without `count`"), "0s",
             "all requests of the stream come so much later, as those of a neighbour or a backup that begins during the run; \
-             `time_scale` multiplies it, too" },
+             `time_scale` multiplies it, too. A stream that would begin after the run has no requests" },
     ]),
     (&*STREAM_SIZE, vec![
         of! { "workload.stream.read_fraction", (Stream).read_fraction, number(0.0, 1.0), "0",

@@ -72,6 +72,11 @@ impl<P: Probe> Device<P> {
         self.cache.as_ref().is_some_and(|cache| cache.pages.works_for_host())
     }
 
+    /// Writes that were settled, and so are no operations any more, though their dies work on them.
+    pub(super) fn settled(&self) -> usize {
+        self.dies.iter().filter(|die| die.activity == Activity::Settled).count()
+    }
+
     /// Whether any operation of the host is not done.
     pub(super) fn serves_host(&self) -> bool {
         self.subs.live() > self.background.as_ref().map_or(0, |background| background.open)

@@ -13,7 +13,6 @@
 use harmonia_types::{Levels, SimTime};
 
 use super::Device;
-use crate::die::command::Activity;
 use crate::ftl::Ftl;
 use crate::probe::Probe;
 use crate::shape::Shape;
@@ -139,10 +138,5 @@ impl<P: Probe> Device<P> {
         let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
         let by_map = self.superblocks.as_ref().map_or(0, |blocks| blocks.landing());
         self.ops.live() + landing + by_map + self.not_handed_over() + self.settled()
-    }
-
-    /// Writes that were settled, and so are no operations any more, though their dies work on them.
-    pub(super) fn settled(&self) -> usize {
-        self.dies.iter().filter(|die| die.activity == Activity::Settled).count()
     }
 }

@@ -1,7 +1,7 @@
 //! The shortest way of what most requests are: a host write, alone on its die.
 //!
 //! ```text
-//! accept ─► queue of the die ─► data is there: page in, program ─► done
+//! submit ─► queue of the die ─► data is there: page in, program ─► done
 //!               `─ anything else: `dispatch`, `run`, `account`
 //! ```
 //!

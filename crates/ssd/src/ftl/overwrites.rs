@@ -27,6 +27,9 @@ use crate::probe::NoProbe;
 /// Pages that are drawn before the first of them is looked at. Unit: count.
 const AHEAD: usize = 32;
 
+/// Less than one in so many logical pages is mapped: then drawing a valid page takes longer than asking the map.
+const SPARSE: u32 = 8;
+
 /// A page that was drawn: its bit, and its number in the unit.
 #[derive(Debug, Clone, Copy, Default)]
 struct Drawn {
@@ -55,13 +58,15 @@ impl<'a> UnitMut<'a> {
     }
 
     /// Lets `work` overwrite mapped LPNs at random, each as likely as any other. The map is there again when it is done. `None` if
-    /// the unit needs its map meanwhile, because of its placement or because it shares it, or if nothing is mapped.
+    /// the unit needs its map meanwhile, because of its placement or because it shares it, or if so little is mapped that a page of
+    /// flash that is drawn is seldom valid.
     pub fn overwrite_at_random<R>(
         &mut self,
         rng: Rng,
         work: impl FnOnce(&mut RandomOverwrites<'_, 'a>) -> R,
     ) -> Option<R> {
-        if self.placing.is_some() || self.shape.is_dynamic() || self.state.mapped == 0 {
+        let is_sparse = self.state.mapped == 0 || self.state.mapped < self.shape.unit_pages / SPARSE;
+        if self.placing.is_some() || self.shape.is_dynamic() || is_sparse {
             return None;
         }
         let mut overwrites = RandomOverwrites::new(self, rng);

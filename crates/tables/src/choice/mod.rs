@@ -85,8 +85,13 @@ fn choices(Pair { best, tied, .. }: &Pair<'_>, name: Name) -> String {
 
 /// What the best does that the other does not, as its registry says it, after the best was named.
 fn description(Pair { best, tied, .. }: &Pair<'_>, other: &Report, name: Name) -> String {
-    let is_alike = coordination(best) == coordination(other);
-    let does = if is_alike { scheduled(best) } else { policies::coordinated(coordination(best)) };
+    let does = if coordination(best) != coordination(other) {
+        policies::coordinated(coordination(best))
+    } else if schedule(best) != schedule(other) {
+        schedule(best).and_then(|schedule| policies::summary(Kind::Schedule, schedule)).map(str::to_owned)
+    } else {
+        None
+    };
     match does {
         None => ".".to_owned(),
         Some(does) if tied.is_empty() => format!(": {does}."),
@@ -98,10 +103,8 @@ fn coordination(run: &Report) -> &str {
     &run.array.coordination.policy
 }
 
-/// What the schedule of its dies does, in one clause.
-fn scheduled(run: &Report) -> Option<String> {
-    let schedule = run.scenario.pointer("/ssd/gc/schedule")?.as_str()?;
-    policies::summary(Kind::Schedule, schedule).map(str::to_owned)
+fn schedule(run: &Report) -> Option<&str> {
+    run.scenario.pointer("/ssd/gc/schedule")?.as_str()
 }
 
 /// The percentile that a lower mean is paid with.

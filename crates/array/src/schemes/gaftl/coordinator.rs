@@ -168,7 +168,7 @@ impl Coordinator for Gaftl {
 
 pub(crate) const ENTRY: Entry<Build> = Entry {
     name: "gaftl",
-    summary: "one SSD at a time collects as in serial, and its writes go to stripes kept free on the others",
+    summary: "one SSD at a time is drained and collects, and its writes go to stripes kept free on the others",
     source: "GAFTL, IEEE Access 2019",
     keys: &own_keys::<Config>,
     build: &|parameters| {
