@@ -25,7 +25,7 @@ MUTANTS ?= 300
 # Nothing is built twice by these targets: what a next build could use costs a fifth more time and gigabytes.
 export CARGO_INCREMENTAL ?= 0
 
-.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories calibrations mutants docs plain-write reproduce drives drives-kept predictions redundancy ladder behind years relocation rebuilding sensitivity findings clean \
+.PHONY: help demo test simulations check whole nightly times bench peers wheels fuzz swarm torture histories calibrations mutants docs plain-write plain-write-check reproduce drives drives-kept predictions redundancy ladder behind years relocation rebuilding sensitivity findings clean \
 	prerequisites prerequisites-python prerequisites-browser browser fmt clippy rustdoc examples python newcomer links prose site site-test \
 	judgement judgement-long advice advice-long screens coverage demonstration command fuzz-one
 
@@ -108,7 +108,7 @@ whole:
 	git rev-parse HEAD > .ci/whole
 
 # What passed is kept by commit, so that a night that was stopped goes on.
-NIGHTS := check demo judgement-long advice-long screens coverage drives-kept swarm torture histories calibrations fuzz mutants
+NIGHTS := check demo judgement-long advice-long screens coverage drives-kept plain-write-check swarm torture histories calibrations fuzz mutants
 nightly: prerequisites prerequisites-python prerequisites-browser
 	@if [ -n "$$(git status --porcelain)" ]; then echo 'nightly: commit first: what passed is kept by commit'; exit 1; fi; \
 	passed=$(TARGET)/nightly/$$(git rev-parse HEAD); mkdir -p "$$passed"; \
@@ -410,6 +410,9 @@ findings: prerequisites
 
 plain-write: prerequisites
 	python3 tests/plain_write.py --write
+
+plain-write-check: prerequisites
+	python3 tests/plain_write.py
 
 docs: prerequisites
 	cargo run --quiet --locked -p harmonia-run --example pages

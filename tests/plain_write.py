@@ -78,6 +78,9 @@ def main() -> int:
     if shutil.which("valgrind") is None:
         print("plain-write: install valgrind (Debian, Ubuntu: apt-get install valgrind)", file=sys.stderr)
         return 1
+    if unknown := [name for name in OPTIONS if not ((SOURCES / f"{name}.rs").exists() or (SOURCES / name).is_dir())]:
+        print(f"plain-write: OPTIONS names what is not there: {', '.join(unknown)}", file=sys.stderr)
+        return 1
     files = entered()
     if "controller/planning" not in files:
         print(f"plain-write: a write is planned, but only these were entered: {files}", file=sys.stderr)

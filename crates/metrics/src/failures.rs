@@ -110,7 +110,7 @@ pub enum Happening {
     },
     /// All that was being written when power was lost agrees again.
     Resynced,
-    /// Power was lost while the array was written and an SSD was missing: it did not start again.
+    /// Power was lost while an SSD was missing, and writes were under way or not yet flushed: it did not start again.
     Refused,
 }
 
@@ -177,7 +177,8 @@ pub struct RebuildReport {
 pub struct ResyncReport {
     /// How much was gone through the last time: 1 is all of it. Unit: fraction.
     pub share: f64,
-    /// Rows, or pages where there is no parity, that were being written when power was lost, and were written anew. Unit: count.
+    /// Rows, or pages where there is no parity, that were being written when power was lost or of which a write cache lost a part, and were
+    /// written anew. Unit: count.
     pub rows_written: u64,
     /// What was gone through and how fast, over all losses of power.
     #[serde(flatten)]

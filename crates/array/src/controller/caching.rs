@@ -35,7 +35,6 @@ use harmonia_types::{CacheCounters, Operation, RequestBlame, SimTime};
 
 use super::Array;
 use super::gate::Gate;
-use super::jobs::Background;
 use super::payload::{Owner, Payload};
 use super::states::Purpose;
 use super::tokens::{NONE, Node, Parent};
@@ -219,8 +218,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Whether entries may keep what rows hold: nothing is missing, and parity is known to agree.
     pub(super) fn is_sound(&self) -> bool {
-        let resyncs = self.background.as_deref().is_some_and(Background::is_resyncing);
-        self.members.health.is_whole() && !resyncs
+        self.members.health.is_whole() && !self.is_resyncing()
     }
 
     /// Whether a transaction that holds or waits for its rows is a write of the host that takes entries.

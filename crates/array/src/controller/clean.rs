@@ -26,6 +26,7 @@ use harmonia_types::{Operation, SimDuration, SimTime};
 use super::Array;
 use super::messages::Message;
 use super::payload::Payload;
+use super::states::Purpose;
 
 /// So long after the last write an array counts as clean, or has its members flush for that: md's `safe_mode_delay`.
 pub(super) const CLEAN_AFTER: SimDuration = SimDuration::from_us(200_000);
@@ -91,7 +92,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// Something is written.
-    fn is_written(&mut self, now: SimTime) {
+    pub(super) fn is_written(&mut self, now: SimTime) {
         if self.clean().is_some_and(Clean::is_written) {
             self.agenda.push(now + CLEAN_AFTER, Message::Clean);
         }
@@ -113,7 +114,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let over = last.map_or(now, |last| last + CLEAN_AFTER);
         let writes = |operation: Operation| matches!(operation, Operation::Write | Operation::Trim);
         let is_busy = self.requests.iter().any(|request| writes(request.request.operation))
-            || self.transactions.iter().any(|running| writes(running.spec.operation));
+            || self.transactions.iter().any(|running| {
+                // A flush that is under way says nothing of what was written since it began, and its end is that of one flush.
+                writes(running.spec.operation) || running.purpose == Purpose::Clean
+            });
         let Some(clean) = self.clean() else { return false };
         if clean.begins(over <= now && !is_busy && !never) {
             return true;

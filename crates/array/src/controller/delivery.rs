@@ -7,7 +7,6 @@ use harmonia_ssd::interface::Notice;
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Blame, Operation, SimTime};
 
-use super::jobs::Background;
 use super::messages::Message;
 use super::payload::Payload;
 use super::states::{Purpose, State};
@@ -161,8 +160,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 self.arrange_pass(now);
             }
             Message::Clean => {
-                let resyncs = self.background.as_deref().is_some_and(Background::is_resyncing);
-                if self.may_be_clean(resyncs || self.is_refused(), now) {
+                if self.may_be_clean(self.is_resyncing() || self.is_refused(), now) {
                     self.begin_own(Purpose::Clean, Transaction::unlocked(Operation::Flush, 0, 0), now);
                 }
             }

@@ -22,7 +22,6 @@ use harmonia_ssd::{AtEnd, SubCompletion};
 use harmonia_types::{Blame, Counters, DeviceId, SimTime};
 
 use super::faults::{Failures, Mishap, MishapKind};
-use super::jobs::Background;
 use super::layers::Terms;
 use super::messages::Message;
 use super::payload::Payload;
@@ -129,9 +128,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.access_has_changed(device);
         self.give_up_jobs_of(device, now);
         self.give_up_parked(device);
-        if matches!(self.layout, Layout::Parity(_))
-            && self.background.as_deref().is_some_and(Background::is_resyncing)
-        {
+        if matches!(self.layout, Layout::Parity(_)) && self.is_resyncing() {
             self.begin_resync(now);
         }
         self.collect_from(index)?;

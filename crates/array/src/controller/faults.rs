@@ -76,6 +76,8 @@ pub(super) struct Failures<P: Probe> {
     pub last_write: Option<SimTime>,
     /// Only where members keep data for one another and forget what they cache: whether they have flushed it.
     pub clean: Option<Clean>,
+    /// Members keep data for one another and forget what they cache.
+    pub forgets: bool,
     /// Rows that were being written when power was lost are yet to be seen to.
     pub is_dirty: bool,
     /// What was lost because the array did not start any more, or with a member that nobody expected to fail.
@@ -101,6 +103,7 @@ impl<P: Probe> Failures<P> {
             power: Power::default(),
             last_write: None,
             clean: None,
+            forgets: false,
             is_dirty: false,
             refused: LossCounters::default(),
         }

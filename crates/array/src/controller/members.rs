@@ -13,6 +13,7 @@ use harmonia_ssd::probe::Probe;
 use harmonia_types::{DeviceId, HostRequest, SimTime};
 
 use super::Array;
+use super::jobs::Background;
 use super::looking::{Looking, Sight};
 use super::nvram::Nvram;
 use super::payload::Payload;
@@ -98,6 +99,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();
         all.sort_unstable_by_key(|(number, _)| *number);
         all.into_iter().map(|(_, device)| device).collect()
+    }
+
+    /// Whether all of the array is yet to be gone through.
+    pub(super) fn is_resyncing(&self) -> bool {
+        self.background.as_deref().is_some_and(Background::is_resyncing)
     }
 
     /// A member comes into a state in which it holds more or less than before.

@@ -32,7 +32,7 @@
 //! * `parking`: writes that go to NVRAM, and back;
 //! * `caching`: writes and the stripe cache: waiting for entries, merged, delayed; `crate::stripe_cache` is the table;
 //! * `failure`: failures of members, and spares that take their places; `faults` is the table;
-//! * `power`: losses of power, and how the array starts again;
+//! * `power`: losses of power, and how the array starts again; `clean`: whether members have flushed what was written;
 //! * `background`: rebuilding, copying, resyncing and scrubbing; `jobs` is the table;
 //! * `logging`: what is written before the members, so that a power loss tears no row; `log` is the table;
 //! * `marking`: bits that say what may be being written, before it is; `bitmap` is the table;
@@ -482,8 +482,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let journal = journal.and_then(|_| spares.pop());
         let mut failures =
             (!config.is_faultless()).then(|| Box::new(Failures::new(faults, devices.len(), spares)));
-        if let Some(failures) = failures.as_deref_mut().filter(|_| log.is_none() && loses_rows(config)) {
-            failures.clean = Some(Clean::default());
+        if let Some(failures) = &mut failures {
+            failures.forgets = config.members_forget();
+            failures.clean = (log.is_none() && loses_rows(config)).then(Clean::default);
         }
         devices.extend(journal);
         let background =

@@ -30,7 +30,7 @@ pub(super) enum Ready {
         /// What the first operation is among those of the transaction.
         index: u32,
     },
-    /// The next step of this transaction, which waits until the log has room.
+    /// The first step of this transaction, which writes the log, once that has room.
     Next(u32),
     /// A later step of this transaction, known since it was planned: so many operations, the first at this place.
     Later {

@@ -32,7 +32,7 @@
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime};
 
-use super::clean::{CLEAN_AFTER, Clean};
+use super::clean::CLEAN_AFTER;
 use super::faults::{Mishap, MishapKind};
 use super::locks::RowLocks;
 use super::messages::Message;
@@ -64,7 +64,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// If a member runs out of free blocks.
     ///
     /// # Panics
-    /// If the array was built without faults.
+    /// If the array was built without faults, or without losses of power where members forget what they cache.
     pub fn lose_power(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         self.latest = self.latest.max(now);
         let requests = self.unacknowledged();
@@ -74,6 +74,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if matches!(failures.power, Power::Refused) {
             return Ok(());
         }
+        let is_prepared = !failures.forgets || !failures.config.power_losses.is_empty();
+        assert!(is_prepared, "an array of members that forget knows of its losses of power beforehand");
         failures.log.push(Mishap { at: now, device: None, what: MishapKind::PowerLost(again) });
         failures.power = Power::Recovers(requests);
         failures.is_dirty |= is_dirty;
@@ -154,6 +156,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.read_bitmap(is_dirty, now);
         if is_dirty {
             self.begin_resync(now);
+        } else if !self.is_resyncing() {
+            // What a member has lost was on the others alike, or is written again by the host.
+            self.agrees_to(None);
         }
         for device in (0..self.members.delivered.len() as u16).map(DeviceId) {
             self.arrange_destage(device, now);
@@ -198,10 +203,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Some(failures) = self.failures.as_deref_mut() else { return false };
         if matches!(request.operation, Operation::Write | Operation::Trim) {
             failures.last_write = Some(now);
-            if failures.clean.as_mut().is_some_and(Clean::is_written) {
-                self.agenda.push(now + CLEAN_AFTER, Message::Clean);
-            }
+            self.is_written(now);
         }
+        let Some(failures) = self.failures.as_deref_mut() else { return false };
         match &mut failures.power {
             Power::On => return false,
             Power::Recovers(requests) => requests.push(*request),

@@ -6,6 +6,7 @@
 //!                                        └── patch, new plan ◄────┘
 //! ```
 //!
+//! What is handed over while outcomes are dealt with, because a device has refused something, has its own outcomes wait behind them.
 //! Planning and refusals say what is ready and return; gates say who goes. So they know nothing of devices, nor of one another
 //! through them. Whoever lets something go on calls [`Array::carry_out`] before it looks at anything else.
 

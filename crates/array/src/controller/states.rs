@@ -106,7 +106,7 @@ impl Purpose {
         self.is_own() && self != Purpose::Marks
     }
 
-    /// Whether it keeps what the array knows of its members, and plans are the controller's.
+    /// Whether it keeps what the array knows of its members, and planners do not hear of its end.
     #[inline]
     pub fn is_bookkeeping(self) -> bool {
         matches!(self, Purpose::Marks | Purpose::Clean)

@@ -296,7 +296,7 @@ impl MirroredPlanner {
         plan: &mut Plan,
         mut visit: impl FnMut(Bytes, Bytes, bool),
     ) {
-        let MirroredPlanner { whole, layout, planned, last, unreadable, page, .. } = self;
+        let MirroredPlanner { whole, layout, planned, last, unreadable, unsynced, page, .. } = self;
         let Some(target) = transaction.member else { return };
         let missing = Missing::of(transaction, view, unreadable, transaction.member);
         last.clear();
@@ -308,11 +308,17 @@ impl MirroredPlanner {
                     !missing.has(member, offset, offset + length)
                 };
                 let has_copy = places.iter().any(|place| is_there(place, length));
-                parts(has_copy, places[0].1, length, *page, |at, length| {
+                let first = places[0].1;
+                parts(has_copy, first, length, *page, |at, length| {
                     let to_do = |member: usize| view.outstanding[member] + planned[member];
                     let places = places.iter().map(|&(member, offset)| (member, offset + at));
-                    let places = places.filter(|place| is_there(place, length));
-                    let best = places.min_by_key(|place| (Some(place.0) != before, to_do(place.0.index())));
+                    let mut places = places.filter(|place| is_there(place, length));
+                    // As long as copies need not agree, reads go by the first, and so does what is restored.
+                    let best = if unsynced.has_lost && unsynced.has(first + at, first + at + length) {
+                        places.next()
+                    } else {
+                        places.min_by_key(|place| (Some(place.0) != before, to_do(place.0.index())))
+                    };
                     visit(from, length, best.is_some());
                     from += length;
                     let Some((member, offset)) = best else { return };

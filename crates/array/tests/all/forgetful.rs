@@ -14,10 +14,12 @@
 
 use crate::common::{PAGE, all_filled, drain, level, one_die, request, us};
 use harmonia_array::layout::Rotation;
-use harmonia_array::{Array, ArrayConfig, Faults, Level, MemberConfig, MishapKind, Rebuild, When, WriteHole};
+use harmonia_array::{
+    Array, ArrayConfig, Befalls, Fault, Faults, Level, MemberConfig, MishapKind, Rebuild, When, WriteHole,
+};
 use harmonia_ssd::WriteCacheConfig;
 use harmonia_ssd::probe::NoProbe;
-use harmonia_types::{HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 const RAID5: Level = Level::Raid5(Rotation::LeftSymmetric);
 /// md's `safe_mode_delay`.
@@ -101,6 +103,19 @@ fn an_array_is_clean_when_members_have_flushed_200_ms_after_the_last_write() {
             assert_eq!(story(SimTime(CLEAN_AFTER.0 + 1)), dirty[..1], "{of}");
         }
     }
+}
+
+/// A member takes 420 ms for a program. Members flush at 200 ms, and what is written at 210 ms is not part of that. That flush ends
+/// behind 410 ms, when the array might have them flush again; power is lost at 500 ms.
+#[test]
+fn the_end_of_a_flush_says_nothing_of_what_was_written_since_it_began() {
+    let slow = Fault { device: DeviceId(0), at: When::Time(SimTime::ZERO), what: Befalls::Slow(2_100.0) };
+    let loss = When::Time(us(500_000));
+    let faults = Faults { events: vec![slow], power_losses: vec![loss], ..Faults::default() };
+    let requests = [stripe(0, 1, 0), stripe(1, 210_000, 1)];
+    let (_, array) = serve(&config(RAID5, 4, false, faults), &requests);
+    let mishaps: Vec<MishapKind> = array.mishaps().iter().map(|mishap| mishap.what).collect();
+    assert_eq!(mishaps[1..], [MishapKind::PowerLost(0), MishapKind::Resynced]);
 }
 
 /// What is written for a resync is in caches, too: power is lost at 100 ms, and again after the resync, 200 ms later or just after that.

@@ -312,8 +312,8 @@ fn not_started(run: &Report) -> Option<String> {
     let refused = |event: &&crate::failures::FailureEvent| event.what == Happening::Refused;
     let event = run.array.failures.as_ref()?.events.iter().find(refused)?;
     Some(format!(
-        "the array did not start again at {:.3} s: power was lost while it was written and an SSD was missing, so parity may be \
-         wrong. Requests from then on were answered at once without their data, and no figure of them means anything",
+        "the array did not start again at {:.3} s: power was lost while an SSD was missing, and writes were under way or not \
+         yet flushed, so parity may be wrong. Requests from then on were answered at once without their data, and no figure of them means anything",
         event.at_s
     ))
 }
