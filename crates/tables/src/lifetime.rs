@@ -272,11 +272,11 @@ pub(crate) mod tests {
             "{short}"
         );
         let old = text(50.0, Some(5.0));
-        let rated = "age ends the drives first: they are rated for 5 years";
+        let rated = "Where they exceed 5 (ssd.rating), age ends the drives first";
         assert!(old.contains("50.0 years \u{b1}2.0%") && old.contains(rated) && !old.contains(cut), "{old}");
         let ancient = text(730_477.0, None);
         assert!(ancient.contains("> 100 years  rated TBW") && ancient.contains(cut), "{ancient}");
-        assert!(ancient.contains("age ends the drives first: no drive is rated for 100 years."), "{ancient}");
+        assert!(ancient.contains("Where they exceed 100, age ends the drives first."), "{ancient}");
         assert!(!ancient.contains("730,477"), "{ancient}");
     }
 

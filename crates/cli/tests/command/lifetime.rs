@@ -138,7 +138,7 @@ fn drives_that_age_before_they_wear_out_are_told_everywhere() {
     let (status, table, stderr) = outcome(harmonia(&of("lifetime")).arg("--out").arg(folder.path()));
     assert_eq!((status, stderr.as_str()), (Some(0), ""));
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let age = "age ends the drives first: they are rated for 5 years (ssd.rating)";
+    let age = "Where they exceed 5 (ssd.rating), age ends the drives first";
     assert!(table.contains("> 100 years") && flat(&table).contains(age), "{table}");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("readable");
     let answer: serde_json::Value = serde_json::from_str(&read("lifetime.json")).expect("JSON");

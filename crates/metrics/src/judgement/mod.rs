@@ -208,7 +208,11 @@ mod tests {
             (run.host.requests, run.simulated_ns) = (30_000, 2_000_000_000);
             run
         };
-        let slow = || warned("local", 1, &[OVERLOAD]);
+        let slow = || {
+            let mut run = warned("local", 1, &[OVERLOAD]);
+            run.array.erases = 1;
+            run
+        };
         let said = |runs: &[Report]| told(runs, 1).remove(0).1;
         assert!(said(&[slow()]).ends_with(
             "it is so. Compare it with ideal (harmonia compare --policies local,ideal) to see what it would serve without collection"
@@ -221,6 +225,8 @@ mod tests {
         let mut larger = slow();
         larger.scenario = serde_json::json!({"array": {"devices": 9}});
         assert_eq!(said(&[larger, bound(&[])]), "it is so", "the bound of another array");
+        assert_eq!(said(&[bound(&[OVERLOAD])]), "it is so", "it is the bound itself");
+        assert_eq!(said(&[warned("local", 1, &[OVERLOAD])]), "it is so", "nothing collects");
     }
 
     /// A rating in years is what a drive may become, and otherwise a hundred years.
@@ -246,10 +252,8 @@ mod tests {
             assert_eq!(all[0].0, AGE_FIRST);
             all[0].1.clone()
         };
-        assert!(
-            said(of(5.1, five())).ends_with("ends the drives first: they are rated for 5 years (ssd.rating)")
-        );
-        assert!(said(of(101.0, none())).ends_with("ends the drives first: no drive is rated for 100 years"));
+        assert!(said(of(5.1, five())).ends_with("they exceed 5 (ssd.rating), age ends the drives first"));
+        assert!(said(of(101.0, none())).ends_with("they exceed 100, age ends the drives first"));
     }
 
     /// Two policies may warn of different things, and one policy of two.

@@ -281,6 +281,9 @@ mod tests {
             text.starts_with("Choose local 2: host operations go between the steps of a collection, "),
             "{text}"
         );
+        let alike = [of("local", "preemptive", 40_000), of("local 2", "preemptive", 4_000)];
+        let text = said(&Comparison::new(alike.to_vec(), 1));
+        assert!(text.starts_with("Choose local 2. Mean "), "a key of the policy differs: {text}");
         let mut unknown = four_runs()[..2].to_vec();
         unknown[1].array.coordination.policy = "of my own".to_owned();
         let text = said(&Comparison::new(unknown, 1));
