@@ -86,7 +86,7 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
 /// `None` where the runs have several bounds, or arrays of several sizes, and where nothing collects.
 fn without_collection(variants: &[&[Report]]) -> Option<String> {
     let collects = |runs: &&[Report]| !runs[0].is_ideal() && runs.iter().any(|run| run.array.erases > 0);
-    if !variants.iter().any(|runs| collects(runs)) {
+    if !variants.iter().any(collects) {
         return None;
     }
     let mut bounds = variants.iter().filter(|runs| runs[0].is_ideal());
