@@ -158,6 +158,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Deals with what was refused and with the first completions, then with what followed from them. Refusals go before
     /// completions: of what a completion is of, some pages may have been refused.
+    #[inline(never)]
     fn deal_with_outcomes(&mut self) -> Result<(), ArrayFailure> {
         let mut first = std::mem::take(&mut self.first);
         self.is_dealing = true;

@@ -634,7 +634,8 @@ impl UnitMut<'_> {
     }
 
     /// The next page of a frontier, opening a block if there is none.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every program")]
+    #[inline(always)]
     pub(super) fn next_page(&mut self, frontier: usize) -> Result<u32, OutOfBlocks> {
         let open = match self.state.frontiers[frontier] {
             Some(open) => open,
