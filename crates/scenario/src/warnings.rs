@@ -104,7 +104,7 @@ impl Scenario {
         let Scaling { blocks, programs, pool, error, uniform, apart } = ssd.scaling()?;
         let percent = |share: f64| format!("{:.1}%", share * 100.0);
         let shorter = match programs {
-            (now, before) if now < before => format!(" of {now} programs instead of {before}"),
+            (now, before) if now < before => format!(", a block {now} programs instead of {before}"),
             _ => String::new(),
         };
         let how_far = match apart {
@@ -119,8 +119,9 @@ impl Scenario {
             ),
         };
         Some(format!(
-            "drives are simulated at ssd.scale = {}: {} blocks{shorter} in an allocation unit instead of {}, {pool} of them full. Write \
-             amplification may differ from that of full drives by {how_far}. Years and drive writes a day are those of full drives",
+            "drives are simulated at ssd.scale = {}: write amplification may differ from that of full drives by {how_far}. An \
+             allocation unit has {} blocks instead of {}{shorter}, and collection chooses among {pool} blocks. Years and drive \
+             writes a day are those of full drives",
             ssd.scale, blocks.0, blocks.1,
         ))
     }

@@ -19,13 +19,14 @@ const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
 const TIE: &str = " Tie: may be chance.";
 const CHANCE_AND_TIE: &str = " n.s., tie: may be chance.";
-const ONE_SEED: &str = " ±: 95%, one aged array only (--seeds 10: ten).";
+const ONE_SEED: &str = " ±: 95%, of one aged array (--seeds 10: of ten).";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 /// What the reads have is told apart where there are writes, too.
 const READS: &str = "p99 of reads";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
 const AMPLIFICATION: &str = " Write amp includes parity.";
+const AMPLIFICATION_BEHIND_CACHE: &str = " Write amp includes parity, less what write caches absorb.";
 
 /// The answer of a comparison: at most 25 lines of 100 columns, unless there is much to warn of.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
@@ -54,14 +55,15 @@ fn screen(
     figures: Vec<String>,
     style: Style,
 ) -> String {
-    let (heading, warnings) = (seeds::heading(of, runs), warnings::short(of, style).unwrap_or_default());
+    let (heading, warnings::Short { first, after }) = (seeds::heading(of, runs), warnings::short(of, style));
     let mut sections = match answered {
         // What is served stands in front of why the rest means nothing.
         Some(served) if runs.first().is_some_and(|run| is_overloaded(of, run)) => {
-            vec![heading + &served + &warnings]
+            vec![heading + &served + &first + &after]
         }
-        Some(answered) if warnings.is_empty() => vec![heading + &answered],
-        answered => [heading + &warnings].into_iter().chain(answered).collect(),
+        Some(answered) if first.is_empty() => vec![heading + &answered + &after],
+        Some(answered) => vec![heading + &first, answered + &after],
+        None => vec![heading + &first + &after],
     };
     sections.extend(figures);
     // What follows stands right below the table.
@@ -125,7 +127,6 @@ fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads
     let mut table = Table::new(headings.into_iter().filter(|(is_there, _)| *is_there).map(|(_, name)| name));
     let winner = comparison.winners.mean.as_ref().and_then(|winner| winner.name());
     let changes = if is_compared { response::changes(comparison) } else { Vec::new() };
-    let is_chance = changes.iter().any(|change| change.contains(seeds::NOT_SIGNIFICANT));
     let mut changes = changes.into_iter();
     let (mut too_few, mut not_served) = ("", "");
     let first_keeps_up = !runs.first().is_some_and(|run| is_overloaded(comparison, run));
@@ -167,7 +168,10 @@ fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads
     let has_ties = winners::has_ties(comparison);
     let age = comparison.warnings.iter().find(|warning| warning.code == AGE_FIRST).filter(|_| has_years);
     let age = age.map(|warning| format!(" {}.", capital(&warning.text)));
-    let has_widths = table.contains('±');
+    let has_widths = table.contains("±");
+    let is_chance = table.contains(seeds::NOT_SIGNIFICANT);
+    let has_parity = runs.iter().any(|run| run.array.redundancy.is_some());
+    let has_cache = runs.iter().any(|run| run.array.inside.write_cache.is_some());
     let notes = [
         (has_widths && !is_alone, LEGEND),
         (has_widths && is_alone, ONE_SEED),
@@ -178,7 +182,8 @@ fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads
         (true, not_served),
         (has_years, YEARS),
         (true, age.as_deref().unwrap_or_default()),
-        (runs.iter().any(|run| run.array.redundancy.is_some()), AMPLIFICATION),
+        (has_parity && !has_cache, AMPLIFICATION),
+        (has_parity && has_cache, AMPLIFICATION_BEHIND_CACHE),
     ];
     let notes: String = notes.iter().filter(|(is_there, _)| *is_there).map(|(_, note)| *note).collect();
     (table, means + &notes)

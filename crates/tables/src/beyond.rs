@@ -49,8 +49,8 @@ fn elsewhere(run: &Report, bound: &Report, first: &Report, name: Name) -> String
     if modified.saturating_sub(before.max(unchanged)) as f64 > OTHER_WAY * (modified + rebuilt) as f64 {
         let (modified, unchanged, other) = (count(modified), count(unchanged), name(label(first)));
         return format!(
-            "read-modify-write parity ({modified} stripes; {other}: {unchanged}). With array.small_write = \"read-modify-write\" \
-             {other} gains it, too"
+            "how parity is made: by read-modify-write in {modified} stripes ({other}: {unchanged}). With array.small_write = \
+             \"read-modify-write\" {other} gains it, too"
         );
     }
     match run.array.reconstruct.as_ref().map_or(0, |reads| reads.rebuilt_pages) {
@@ -82,14 +82,14 @@ mod tests {
         let text = said(0, 3_000, 7).expect("below it");
         assert!(text.starts_with("The gain of plm over local, "), "{text}");
         assert!(
-            text.contains("from read-modify-write parity (7 stripes; local: 0). With array.small_write"),
+            text.contains("from how parity is made: by read-modify-write in 7 stripes (local: 0). With array.small_write"),
             "{text}"
         );
-        assert!(text.contains(" ms. The rest comes from read-modify-write"), "{text}");
+        assert!(text.contains(" ms. The rest comes from how parity is made"), "{text}");
         assert!(
             said(0, 4_000, 7)
                 .expect("below it")
-                .contains(" does not come from collection but from read-modify-write parity")
+                .contains(" does not come from collection but from how parity is made")
         );
         assert!(said(0, 3_000, 0).expect("below it").ends_with("elsewhere (--details)."));
         assert_eq!((said(3_000, 0, 7), said(0, 0, 7)), (None, None), "above the bound, or like it");

@@ -66,9 +66,9 @@ impl Table {
         widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1) <= columns
     }
 
-    /// Whether a character stands in any cell.
-    pub fn contains(&self, character: char) -> bool {
-        self.rows.iter().flatten().any(|cell| cell.text.contains(character))
+    /// Whether a text stands in any cell.
+    pub fn contains(&self, text: &str) -> bool {
+        self.rows.iter().flatten().any(|cell| cell.text.contains(text))
     }
 
     fn width(&self, column: usize) -> usize {

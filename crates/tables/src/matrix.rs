@@ -256,7 +256,7 @@ mod tests {
         };
         forget(&mut all, 3..4);
         let one = shown(&all).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(one.contains("(left out: too few requests under preemptive + reactive-selective)"), "{one}");
+        assert!(one.contains("(preemptive + reactive-selective not ranked: too few requests)"), "{one}");
         assert!(one.contains("p99 against blocking + local, 76.81 ms"), "{one}");
         forget(&mut all, 0..6);
         let none = shown(&all).split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,6 +1,7 @@
 //! Numbers as people read them: milliseconds, percentages, counts with separators.
 
 use harmonia_metrics::YEARS_MOST;
+pub use harmonia_types::units::format_count as count;
 
 /// Written where a number cannot be given.
 pub const NONE: &str = "-";
@@ -53,19 +54,6 @@ pub fn change(value: f64, base: f64) -> Option<String> {
         // "-0.0%" would claim a direction.
         if change.abs() < 0.05 { "0.0%".to_owned() } else { format!("{change:+.1}%") }
     })
-}
-
-/// A count with thousands separators.
-pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// "477 requests a second", or so many a minute or an hour where they are rare.

@@ -23,9 +23,16 @@ fn painted(text: &str, style: Style) -> String {
     wrapped.lines().map(|line| style.color.paint(Emphasis::Warning, line) + "\n").collect()
 }
 
-/// For the first screen: in full what takes the meaning of the first variant's figures away, or that of a winner's. Of others the first
-/// sentence of the most serious one, how many more there are, and what these are about.
-pub(crate) fn short(comparison: &Comparison, style: Style) -> Option<String> {
+/// The warnings of the first screen.
+pub(crate) struct Short {
+    /// What takes the meaning of the first variant's figures away, or that of a winner's: in full, before the answer.
+    pub first: String,
+    /// Of others the first sentence of the most serious one, and what more of them are about: after the answer, which holds all the
+    /// same.
+    pub after: String,
+}
+
+pub(crate) fn short(comparison: &Comparison, style: Style) -> Short {
     let winners = &comparison.winners;
     let figures = [&winners.mean, &winners.p99, &winners.read_p99, &winners.read_p999];
     let best = figures.into_iter().flatten().flat_map(|winner| &winner.labels);
@@ -38,18 +45,19 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Option<String> {
     };
     let serious = comparison.warnings.iter().filter(|warning| is_serious(warning));
     let (full, others): (Vec<&Warning>, Vec<&Warning>) = serious.partition(|warning| takes_meaning(warning));
-    let mut text: String = full.iter().map(|warning| painted(&warned(warning), style)).collect();
+    let first: String = full.iter().map(|warning| painted(&warned(warning), style)).collect();
+    let mut after = String::new();
     if let [worst, more @ ..] = &others[..] {
         let said = worst.text.split(". ").next().unwrap_or_default().trim_end_matches('.');
         let about = subjects(comparison, more);
         let more = match more.len() {
             0 => "--details".to_owned(),
             1 => format!("--details: one more warning, on {about}"),
-            more => format!("--details: {more} more warnings, on {about}"),
+            _ => format!("--details: more warnings, on {about}"),
         };
-        text.push_str(&painted(&format!("warning: {said} ({more})"), style));
+        after = painted(&format!("warning: {said} ({more})"), style);
     }
-    (!text.is_empty()).then_some(text)
+    Short { first, after }
 }
 
 /// So many subjects of warnings are named.
@@ -120,7 +128,8 @@ mod tests {
                 }
             })
             .collect();
-        short(&comparison, STYLE).expect("a warning")
+        let Short { first, after } = short(&comparison, STYLE);
+        first + &after
     }
 
     /// One sentence of the first, and of the others what they are about.
@@ -141,7 +150,7 @@ mod tests {
         let policies =
             ("policy", "under reactive-inclusive, ssd.gc.domain matters", &["reactive-inclusive"][..]);
         let hidden =
-            "(--details: 4 more warnings, on workload.remap, rows passed over and reactive-inclusive)\n";
+            "(--details: more warnings, on workload.remap, rows passed over and reactive-inclusive)\n";
         assert!(told(&[first, key, code, policies, key]).ends_with(hidden));
         let many = ["a", "b", "c", "d", "e", "f", "g"];
         let hidden = "(--details: one more warning, on a, b, c, d, e and 2 more)\n";

@@ -9,6 +9,8 @@ use crate::numbers;
 use crate::{Style, capital, label, layout, needs};
 
 const TITLE: &str = "Who is best";
+/// Where there is a bound: it has the lowest figures, and nobody can build it.
+const TITLE_BESIDE_BOUND: &str = "Who is best (ideal is a bound that nobody can reach)";
 /// Of a longer tie the rest is counted.
 const TIED_SHOWN: usize = 3;
 /// The code of the warning about erases, and of that about the only seed.
@@ -133,7 +135,8 @@ pub(crate) fn section(
         without_details(&mut lines);
     }
     let width = lines.iter().map(|line| line.what.chars().count()).max()? + 2;
-    let mut text = style.color.paint(Emphasis::Bold, TITLE) + "\n";
+    let title = if runs.iter().any(Report::is_ideal) { TITLE_BESIDE_BOUND } else { TITLE };
+    let mut text = style.color.paint(Emphasis::Bold, title) + "\n";
     for Line { what, text: said, .. } in lines {
         let wrapped = layout::wrapped(&said, style.columns - width);
         let mut first = what;
@@ -248,8 +251,8 @@ impl Said<'_> {
             }
         }
         let told: Vec<String> =
-            reasons.iter().map(|(why, names)| format!("{why} under {}", names.join(", "))).collect();
-        if told.is_empty() { String::new() } else { format!(" (left out: {})", told.join("; ")) }
+            reasons.iter().map(|(why, names)| format!("{} not ranked: {why}", names.join(", "))).collect();
+        if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) }
     }
 
     /// The best of those that do not tie: how much it has, or how much more than the baseline where that is the lowest.
@@ -396,7 +399,7 @@ pub(crate) fn required(rung: &str) -> Option<&'static str> {
         "log" => Some("report how many blocks are free"),
         "window" => Some("collect in windows (NVMe predictable latency mode)"),
         "busy" => Some("refuse at once what would wait for collection"),
-        "command" => Some("tell when they collect, and collect on command"),
+        "command" => Some("collect on command, and tell when they collect"),
         _ => None,
     }
 }

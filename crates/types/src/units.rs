@@ -94,6 +94,19 @@ pub fn format_duration(duration: SimDuration) -> String {
     if parse_duration(&text) == Ok(duration) { text } else { format!("{}ns", duration.0) }
 }
 
+/// A count with thousands separators: 1,234,567.
+pub fn format_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Prints a size so that [`parse_bytes`] reads the same value back.
 pub fn format_bytes(bytes: Bytes) -> String {
     if bytes.is_multiple_of(1024) && bytes > 0 {

@@ -332,7 +332,7 @@ impl Coordinator for ProactiveSoftLimit {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "proactive-soft-limit",
-    summary: "members near their hard threshold collect together at a quiet moment",
+    summary: "members that will soon have to collect do so together, while few requests are outstanding",
     source: "IEEE TC 2012, 4.3.2; MSST 2011, IV-C; the rule is ours",
     keys: &own_keys::<Config>,
     build: &|parameters| {

@@ -121,11 +121,13 @@ fn overload(run: &Report) -> Option<String> {
     }
     let waiting = mean / arrivals_ns as f64;
     (waiting > WAITING).then(|| {
-        format!(
-            "the array does not keep up with the load. On average {:.0}% of all requests of the run wait at the same time. \
-             {advice}",
-            waiting * 100.0
-        )
+        let how = match waiting {
+            share if share < 1.0 => {
+                format!("On average {:.0}% of all requests of the run wait at the same time", share * 100.0)
+            }
+            _ => format!("All requests arrive within {}, and the mean response is {}", ms(arrivals_ns as f64), ms(mean)),
+        };
+        format!("the array does not keep up with the load. {how}. {advice}")
     })
 }
 
@@ -152,7 +154,7 @@ fn remedy(run: &Report) -> String {
         Some(rate) => {
             format!(
                 "One run does not tell the largest rate that the array keeps up with. Try --set workload.arrival.rate={rate}, about {:.0}% of \
-                 what it serves, and less while this warning stays",
+                 what it serves, and a lower one as long as this warning stays",
                 HEADROOM * 100.0
             )
         }
@@ -487,7 +489,8 @@ mod tests {
             overload(&run).expect("an overload")
         };
         let rate = serde_json::json!({"workload": {"arrival": {"rate": 60_000.0}}});
-        let next = "Try --set workload.arrival.rate=80, about 80% of what it serves, and less while this warning stays";
+        let next = "Try --set workload.arrival.rate=80, about 80% of what it serves, and a lower one as long as this \
+                    warning stays";
         assert!(told(rate, None).ends_with(next));
         let lower = "Try a lower arrival rate, until this warning is gone";
         assert!(told(serde_json::Value::Null, None).ends_with(lower));

@@ -25,11 +25,11 @@ pub(super) fn on_average(pair: &Pair<'_>, other: &Report) -> String {
         );
     }
     let mut text = format!(
-        "The mean response time is {} under {} and {} under {}",
-        ms(mean_ns(best)),
-        name(best),
+        "Under {} the mean response time is {}, under {} {}",
+        name(other),
         ms(mean_ns(other)),
-        name(other)
+        name(best),
+        ms(mean_ns(best))
     );
     let gain = percent(pair.gain());
     let _ = match pair.difference(|all| all.mean).and_then(|versus| versus.relative) {
