@@ -9,8 +9,8 @@ use crate::numbers;
 use crate::{Style, capital, label, layout, needs};
 
 const TITLE: &str = "Who is best";
-/// Where there is a bound: it has the lowest figures, and nobody can build it.
-const TITLE_BESIDE_BOUND: &str = "Who is best (ideal is a bound that nobody can reach)";
+/// Where there is a bound, which has the lowest figures of the table in most cases.
+const TITLE_BESIDE_BOUND: &str = "Who is best (ideal, which nobody can build, is not ranked)";
 /// Of a longer tie the rest is counted.
 const TIED_SHOWN: usize = 3;
 /// The code of the warning about erases, and of that about the only seed.
