@@ -132,7 +132,7 @@ fn two_sweeps_cross_and_the_winners_are_named() {
         "{table}"
     );
     for part in
-        ["Who is best\n", "domain + policy", "domain \\ policy", "erases  ", "die + local", "alone changes"]
+        ["Who is best", "domain + policy", "domain \\ policy", "erases  ", "die + local", "alone changes"]
     {
         assert!(table.contains(part), "{part}: {table}");
     }
