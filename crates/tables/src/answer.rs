@@ -26,7 +26,7 @@ const READS: &str = "p99 of reads";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
 const AMPLIFICATION: &str = " Write amp includes parity.";
-const AMPLIFICATION_BEHIND_CACHE: &str = " Write amp includes parity, less what write caches absorb.";
+const AMPLIFICATION_BEHIND_CACHE: &str = " Write amp: with parity, after write caches.";
 
 /// The answer of a comparison: at most 25 lines of 100 columns, unless there is much to warn of.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
@@ -55,7 +55,8 @@ fn screen(
     figures: Vec<String>,
     style: Style,
 ) -> String {
-    let (heading, warnings::Short { first, after }) = (seeds::heading(of, runs), warnings::short(of, style));
+    let heading = layout::wrapped(seeds::heading(of, runs).trim_end(), style.columns);
+    let warnings::Short { first, after } = warnings::short(of, style);
     let mut sections = match answered {
         // What is served stands in front of why the rest means nothing.
         Some(served) if runs.first().is_some_and(|run| is_overloaded(of, run)) => {

@@ -28,6 +28,18 @@ pub struct Line {
     pub text: String,
     /// The first screen says it elsewhere: with the choice and in its table.
     pub is_detail: bool,
+    /// On the first screen who tie, if that is all there is to say.
+    ties: Option<String>,
+}
+
+impl Line {
+    fn new(what: &'static str, text: String) -> Self {
+        Line { what, text, is_detail: false, ties: None }
+    }
+
+    fn detail(what: &'static str, text: String) -> Self {
+        Line { is_detail: true, ..Line::new(what, text) }
+    }
 }
 
 /// One line a figure, then what the winners cost; none where there is no choice. `runs` holds one report a variant.
@@ -50,17 +62,19 @@ fn told(said: &Said<'_>) -> Vec<Line> {
         figures.into_iter().filter_map(|(what, winner, show)| Some((what, winner.as_ref()?, show))).collect();
     if let Some(code) = void_of_all(&known) {
         let text = format!("no winner can be named: {}", why_nobody(comparison, code));
-        return vec![Line { what: "nobody", text, is_detail: false }];
+        return vec![Line::new("nobody", text)];
     }
     let mut left_out = Vec::new();
     let winner = |&(what, winner, show): &(&'static str, &Winner, Show)| {
-        let mut text = said.winner(winner, show);
+        let mut line = Line::new(what, said.winner(winner, show));
+        line.ties = said.those_that_tie(winner);
         // The first screen says once who takes no part in any figure.
         if !(said.is_short && left_out == winner.unknown) {
-            text.push_str(&said.left_out(winner));
+            line.text.push_str(&said.left_out(winner));
+            line.ties = line.ties.filter(|_| winner.unknown.is_empty());
         }
         left_out.clone_from(&winner.unknown);
-        Line { what, text, is_detail: false }
+        line
     };
     // Nor does it say twice why the p99 of reads has no winner.
     let is_told = |at: usize| {
@@ -133,6 +147,7 @@ pub(crate) fn section(
     let mut lines = told(&Said { comparison, runs, name: str::to_owned, is_short });
     if is_short {
         without_details(&mut lines);
+        lines = with_ties_joined(lines);
     }
     let width = lines.iter().map(|line| line.what.chars().count()).max()? + 2;
     let title = if runs.iter().any(Report::is_ideal) { TITLE_BESIDE_BOUND } else { TITLE };
@@ -162,6 +177,27 @@ fn without_details(lines: &mut Vec<Line>) {
         }
         !line.is_detail
     });
+}
+
+/// One line for successive figures in which the same tie, whose values the table has.
+fn with_ties_joined(lines: Vec<Line>) -> Vec<Line> {
+    let mut joined: Vec<Line> = Vec::new();
+    let mut run: Vec<Line> = Vec::new();
+    let mut end = |run: &mut Vec<Line>| match run.last().and_then(|last| last.ties.clone()) {
+        Some(who) if run.len() > 1 => {
+            let figures: Vec<&str> = run.drain(..).map(|line| line.what).collect();
+            joined.push(Line::new("ties", format!("{} ({who})", figures.join(", "))));
+        }
+        _ => joined.append(run),
+    };
+    for line in lines {
+        if run.last().is_some_and(|last| last.ties.is_none() || last.ties != line.ties) {
+            end(&mut run);
+        }
+        run.push(line);
+    }
+    end(&mut run);
+    joined
 }
 
 type Show = fn(f64) -> String;
@@ -284,6 +320,19 @@ impl Said<'_> {
     }
 
     /// "a (1.2 ms), b (1.3 ms) and 2 more".
+    /// Who tie with the baseline, without values, for the first screen; `None` where somebody is lowest.
+    fn those_that_tie(&self, winner: &Winner) -> Option<String> {
+        let baseline = self.baseline();
+        let is_plain = winner.void.is_none() && winner.labels.iter().any(|label| label == baseline);
+        (self.is_short && is_plain && winner.is_tie()).then(|| {
+            let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
+            match winner.labels.len() {
+                all if all == buildable => "all".to_owned(),
+                some => format!("{} and {} more", (self.name)(baseline), some - 1),
+            }
+        })
+    }
+
     fn tied(&self, winner: &Winner, show: Show) -> String {
         let Winner { labels, values, .. } = winner;
         let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
@@ -316,7 +365,7 @@ impl Said<'_> {
     fn prices(&self) -> Vec<Line> {
         let mut what = "price";
         let lines = self.faster().into_iter().filter_map(|of| self.price(of));
-        lines.map(|text| Line { what: std::mem::take(&mut what), text, is_detail: true }).collect()
+        lines.map(|text| Line::detail(std::mem::take(&mut what), text)).collect()
     }
 
     /// What the policies that are faster need of the SSDs, and what is best for SSDs that need reveal nothing.
@@ -334,9 +383,9 @@ impl Said<'_> {
             let need = if names.len() == 1 { "needs" } else { "need" };
             Some(format!("{} {need} SSDs that {what}", names.join(", ")))
         });
-        let mut lines: Vec<Line> = lines.map(|text| Line { what: "", text, is_detail: true }).collect();
+        let mut lines: Vec<Line> = lines.map(|text| Line::detail("", text)).collect();
         let any = (!lines.is_empty()).then(|| self.for_any_ssd()).flatten();
-        lines.extend(any.map(|text| Line { what: "", text, is_detail: true }));
+        lines.extend(any.map(|text| Line::detail("", text)));
         if let Some(first) = lines.first_mut() {
             first.what = "needs";
         }

@@ -238,7 +238,8 @@ pub fn do_nothing(figures: &[Figure]) -> String {
     let knows_far_tail =
         figures.iter().any(|figure| figure.metric == Metric::P999 && figure.bounds().is_some());
     let beyond = if knows_far_tail { "" } else { " The runs are too short to tell it of p99.9." };
-    match most.is_empty() {
+    // That it adds nothing at all stands with what it costs.
+    match most.is_empty() || (some.is_empty() && knows_far_tail) {
         true => "Do nothing about garbage collection.".to_owned(),
         false => {
             format!(

@@ -125,7 +125,11 @@ fn overload(run: &Report) -> Option<String> {
             share if share < 1.0 => {
                 format!("On average {:.0}% of all requests of the run wait at the same time", share * 100.0)
             }
-            _ => format!("All requests arrive within {}, and the mean response is {}", ms(arrivals_ns as f64), ms(mean)),
+            _ => format!(
+                "All requests arrive within {}, and the mean response is {}",
+                ms(arrivals_ns as f64),
+                ms(mean)
+            ),
         };
         format!("the array does not keep up with the load. {how}. {advice}")
     })
