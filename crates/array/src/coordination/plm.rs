@@ -509,6 +509,25 @@ mod tests {
         );
     }
 
+    /// The first of two replacements is rebuilt: reads can still do without nobody.
+    #[test]
+    fn with_one_more_missing_a_rebuilt_replacement_brings_no_window_back() {
+        decisions(
+            &mut *policy(1, true, KEYS),
+            &[
+                (
+                    0,
+                    Event::Start,
+                    &[hold(1), hold(2), hold(3), avoid(0), window(0, 0, 50), timer(50, 0), timer(50, TURN)],
+                ),
+                (30 * US, failed(0), &[release(1), release(2), release(3)]),
+                (40 * US, failed(1), &[]),
+                (60 * US, rebuilt(0), &[]),
+                (70 * US, rebuilt(1), &[hold(2), hold(3)]),
+            ],
+        );
+    }
+
     #[test]
     fn with_one_of_two_left_one_member_at_a_time_has_a_window() {
         decisions(

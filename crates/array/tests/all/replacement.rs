@@ -144,6 +144,7 @@ fn on_an_idle_array_a_copy_takes_the_time_of_its_closed_form_and_reads_one_membe
             assert!((rate / expected - 1.0).abs() < 0.05, "{of}, depth {depth}: {rate} is not {expected}");
             let counted = array.background_counters(SimTime(10_000 * MS));
             assert_eq!((counted.copied_bytes, counted.copies, counted.rebuilt_bytes), (bytes, 1, 0));
+            assert_eq!(counted.share_copied(), 1.0);
             assert_eq!((counted.copy_ns, counted.rebuild_ns), (last(&array) - MS, 0));
             assert_eq!(array.devices()[1].ftl().tally().data_programs(), bytes / PAGE, "every page once");
             let steps = bytes / STEP;
