@@ -55,7 +55,7 @@ use crate::planner::{
 };
 use left::Left;
 use row::{Decision, Row, Way};
-use stripe_map::{Slots, StripeMap, each};
+use stripe_map::{Slots, StripeMap, each, without_first};
 
 pub(super) use stripe_map::MOST_MEMBERS;
 
@@ -227,7 +227,7 @@ impl FloatingPlanner {
 
     /// Takes note of what is promised for a row that is written.
     fn promise(&mut self, case: &Row, waits: bool) {
-        if waits || case.blocked().count_ones() > 1 {
+        if waits || without_first(case.blocked()) != 0 {
             return self.bounds.gives_up();
         }
         let in_the_way = if case.busy & (case.changed | case.parities) != 0 {
@@ -247,7 +247,7 @@ impl FloatingPlanner {
         let units = case.held & !case.parities;
         let wanted = case.changed & units;
         let is_around = wanted & case.busy != 0;
-        if waits || (is_around && (case.held & case.busy).count_ones() > 1) {
+        if waits || (is_around && without_first(case.held & case.busy) != 0) {
             return self.bounds.gives_up();
         }
         let in_the_way = if is_around { InTheWay::Wanted } else { InTheWay::Nothing };

@@ -21,7 +21,7 @@
 //! free. A row waits if more of its members collect than it has parities, if two of them are to be written, or if one is and the
 //! free member collects, too.
 
-use super::stripe_map::{Slots, each};
+use super::stripe_map::{Slots, without_first};
 use crate::config::SmallWrite;
 
 /// A row, and what becomes of it.
@@ -60,6 +60,14 @@ pub(super) struct Decision {
     pub waits: bool,
 }
 
+/// Whether there are more slots in a set than in another one.
+fn are_more(mut slots: Slots, mut others: Slots) -> bool {
+    while slots != 0 && others != 0 {
+        (slots, others) = (without_first(slots), without_first(others));
+    }
+    slots != 0
+}
+
 impl Row {
     /// Units that have been written.
     fn units(&self) -> Slots {
@@ -83,11 +91,17 @@ impl Row {
     /// What says all units where some members collect: the others, and a parity for each unit that cannot be read. `None` if there are
     /// too few of these.
     fn all(&self) -> Option<Slots> {
-        let readable = self.units() & !self.busy;
-        let unknown = (self.units() & self.busy).count_ones();
-        let parities = self.held & self.parities & !self.busy;
-        let needed = each(parities).take(unknown as usize).fold(0, |needed, slot| needed | 1 << slot);
-        (parities.count_ones() >= unknown).then_some(readable | needed)
+        let mut reads = self.units() & !self.busy;
+        let mut unknown = self.units() & self.busy;
+        let mut parities = self.held & self.parities & !self.busy;
+        while unknown != 0 {
+            if parities == 0 {
+                return None;
+            }
+            reads |= parities & !without_first(parities);
+            (unknown, parities) = (without_first(unknown), without_first(parities));
+        }
+        Some(reads)
     }
 
     /// What a reconstruct-write reads around members that collect.
@@ -116,9 +130,11 @@ impl Row {
 
     /// The slot that moves if these are in the way of what is written; `None` if the free member does not take them.
     fn moved(&self, slots: Slots) -> Option<Option<u16>> {
-        match slots.count_ones() {
+        match slots {
             0 => Some(None),
-            1 if !self.is_free_busy() => Some(Some(slots.trailing_zeros() as u16)),
+            _ if without_first(slots) == 0 && !self.is_free_busy() => {
+                Some(Some(slots.trailing_zeros() as u16))
+            }
             _ => None,
         }
     }
@@ -131,7 +147,7 @@ impl Row {
             return usual;
         }
         let waits = Decision { waits: true, ..usual };
-        if blocked.count_ones() > self.parities.count_ones() {
+        if are_more(blocked, self.parities) {
             return waits;
         }
         let in_place = blocked & (self.changed | self.parities);

@@ -20,8 +20,17 @@ pub(crate) const MOST_MEMBERS: u16 = 13;
 pub(super) type Slots = u64;
 
 /// The slots in a set of them, the lowest first.
-pub(super) fn each(slots: Slots) -> impl Iterator<Item = u16> {
-    (0..MOST_MEMBERS).filter(move |slot| slots >> slot & 1 == 1)
+pub(super) fn each(mut slots: Slots) -> impl Iterator<Item = u16> {
+    std::iter::from_fn(move || {
+        let lowest = (slots != 0).then(|| slots.trailing_zeros() as u16);
+        slots = without_first(slots);
+        lowest
+    })
+}
+
+/// A set of slots without the lowest of them.
+pub(super) fn without_first(slots: Slots) -> Slots {
+    slots & slots.wrapping_sub(1)
 }
 
 /// The members of each row's slots, and which units have been written.

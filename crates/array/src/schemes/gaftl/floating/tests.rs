@@ -41,6 +41,7 @@ impl Look for Collecting {
 }
 
 /// A planner and the members it plans for.
+#[derive(Clone)]
 struct Stage {
     planner: FloatingPlanner,
     health: Health,
