@@ -41,17 +41,18 @@
 //!
 //! With `stripes = "floating"` no stripes are kept free, and nothing comes home. A stripe of `n` members has `n - 2` units and a parity
 //! on RAID-5, or `n - 3` units, P and Q on RAID-6, and leaves one member free. What is in the way of a write, a unit or parity, is written
-//! on the free member and stays there; the member that collects is then free of the stripe. One 4 KiB write on five members of RAID-5
-//! takes 2 reads and 2 writes whoever collects, and on six members of RAID-6 2 reads and 3 writes. A read of a unit that is in the way
-//! reads the other units and a parity, as many members as a stripe has units. A unit that is in the way and not written costs a
-//! read-modify-write. On RAID-6 it is read from the others instead where that takes fewer reads. The copy that is left behind is
-//! trimmed when its member may be used again.
+//! on the free member and stays there; the member that collects is then free of the stripe. One 4 KiB write takes 2 reads and 2
+//! writes on five members of RAID-5, whoever collects. On six members of RAID-6 it takes 2 reads and 3 writes, and one read more if a unit
+//! is in the way that is not written. A read of a unit that is in the way reads the other units and a parity: as many members as a
+//! stripe has units. A unit that is in the way and not written costs a read-modify-write. On RAID-6 it is rebuilt from the others
+//! instead where that takes fewer reads. The copy that is left behind is trimmed when its member may be used again.
 //!
-//! Floating RAID-6 reads around two members that collect. It writes around both unless two slots of a stripe are to be written that are
-//! in the way, or one is and the free member collects, too. Such writes wait, as writes of RAID-5 do when two members of a stripe collect.
+//! With floating stripes of RAID-6, reads go around two members that collect. Writes go around both, too, unless two units or parities that
+//! are to be written are in the way, or one is and the free member collects. Such writes wait (`waits_several`). So do writes of
+//! RAID-5 when two members of a stripe collect.
 //!
-//! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6. `array.level =
-//! "draid1:3d:1s"` on five members and `"draid2:3d:1s"` on six hold as much, in the same stripes that stay where they are. The part of
+//! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6. Five members hold as
+//! much with `array.level = "draid1:3d:1s"`, and six with `"draid2:3d:1s"`, in the same stripes that stay where they are. The part of
 //! each member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
 //! other value, is what the rest of this page describes.
 //!
