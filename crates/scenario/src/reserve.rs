@@ -67,9 +67,9 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
 fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
     let ArrayConfig { level, knowledge, faults, parity_shares, stripe_cache, .. } = array;
     let rows = "array.coordination.stripes = \"rows\"";
-    let problem = if !matches!(level, Level::Raid5(_)) {
-        let problem = format!("floating stripes have one parity on any member, which {level} has not");
-        return Some((problem, format!("array.level = \"raid5\"; or {rows}")));
+    let problem = if !matches!(level, Level::Raid5(_) | Level::Raid6(_)) {
+        let problem = format!("floating stripes have their parity on any member, which {level} has not");
+        return Some((problem, format!("array.level = \"raid5\" or \"raid6\"; or {rows}")));
     } else if !faults.is_none() || !faults.spares.is_empty() || faults.journal.is_some() {
         let allowed = format!(
             "no array.failure, array.page_errors, array.power_loss, array.scrub, array.spares \

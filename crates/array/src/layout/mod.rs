@@ -241,14 +241,12 @@ impl Layout {
         }
     }
 
-    /// RAID-5 of which each stripe leaves one member free, for a planner that moves what is in the way there. Other levels, and arrays
-    /// of fewer than three members, stay as they are.
+    /// RAID-5 or RAID-6 of which each stripe leaves one member free, for a planner that moves what is in the way there. Other levels,
+    /// and arrays without a member more than a stripe of one data unit needs, stay as they are.
     #[must_use]
     pub fn floating(self) -> Self {
         match self {
-            Layout::Parity(parity) if matches!(parity.level(), Level::Raid5(_)) && self.members() > 2 => {
-                Layout::Parity(parity.floating())
-            }
+            Layout::Parity(parity) if parity.may_float() => Layout::Parity(parity.floating()),
             other => other,
         }
     }

@@ -209,13 +209,18 @@ impl Parity {
         self
     }
 
-    /// RAID-5 of which each stripe leaves one member free: a data unit less, and places that turn over all members alike. These are
-    /// the places with which an array begins.
+    /// Whether stripes can leave a member free and still have a data unit.
+    pub(super) fn may_float(&self) -> bool {
+        matches!(self.level, Level::Raid5(_) | Level::Raid6(_)) && self.space.members > self.parities + 1
+    }
+
+    /// RAID-5 or RAID-6 of which each stripe leaves one member free: a data unit less, and places that turn over all members alike.
+    /// These are the places with which an array begins.
     pub(super) fn floating(mut self) -> Self {
-        let members = self.space.members;
-        assert!(matches!(self.level, Level::Raid5(_)), "stripes of {} do not float", self.level);
-        let groups = Groups { parities: 1, data: members - 2, spares: 1 };
-        self.data_units = u64::from(members) - 2;
+        let (members, parities) = (self.space.members, self.parities);
+        assert!(self.may_float(), "stripes of {} on {members} members do not float", self.level);
+        let groups = Groups { parities, data: members - parities - 1, spares: 1 };
+        self.data_units = u64::from(groups.data);
         self.table = Some(Arc::new(Declustered::new(groups, members)));
         self
     }

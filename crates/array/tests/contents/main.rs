@@ -21,7 +21,8 @@
 //! at that moment and nothing else (`power`). Where caches have no stored power, what was neither flushed nor written with FUA may be older (`volatile`).
 //!
 //! What `gaftl` displaces and moves has free stripes, which no array here has: rows are compared in `schemes/gaftl/planner/tests`, as
-//! symbols, on whole arrays and on plans alone, with members that fail and pages that cannot be read.
+//! symbols, on whole arrays and on plans alone, with members that fail and pages that cannot be read. Stripes that float are compared
+//! in `schemes/gaftl/floating/tests` in the same way, on RAID-5 and RAID-6.
 //!
 //! Not verified: times; parity of rows while they are written; that two reads agree on the order of writes that overlapped;
 //! what a hedge finds out after the race is over; that a row whose parity was lost is sound again once it is written as a

@@ -80,6 +80,8 @@ fn no_plan_exceeds_what_is_promised_and_some_reach_it() {
         ("4KiB", &["array.free_stripes=16", GAFTL, "array.level=raid6", "array.devices=5"]),
         ("4KiB", &[GAFTL, floating, "array.small_write=reconstruct"]),
         ("12KiB", &[GAFTL, floating, "array.devices=6"]),
+        ("4KiB", &[GAFTL, floating, "array.level=raid6", "array.devices=5", "array.small_write=reconstruct"]),
+        ("12KiB", &[GAFTL, floating, "array.level=raid6", "array.devices=7"]),
     ] {
         let of = bounds(size, own).expect("it promises something");
         assert_eq!(of.exceeded, 0, "{own:?}: {of:?}");
@@ -210,6 +212,9 @@ fn parity_is_written_by_its_shares_under_every_policy() {
 }
 
 const FLOATING: [&str; 2] = [GAFTL, "array.coordination.stripes=floating"];
+/// Stripes of three units, P and Q on six members.
+const FLOATING6: [&str; 4] =
+    [GAFTL, "array.coordination.stripes=floating", "array.level=raid6", "array.devices=6"];
 
 /// Four members: stripes of two units, a parity, and a member that is free. The same with stripes of single pages, of which there
 /// are a hundred times as many.
@@ -225,6 +230,11 @@ fn stripes_that_leave_a_member_free_hold_two_members_less_and_age_apart() {
     assert_eq!(bytes(&declustered), bytes(&floating), "the same stripes that stay where they are");
     let keys = [&rows, &floating, &declustered].map(harmonia_run::aged_by);
     assert!(keys[0] != keys[1] && keys[1] != keys[2], "{keys:?}");
+    let dual = [&["array.level=raid6", "array.devices=6", "array.free_stripes=0"][..], &FLOATING6];
+    let [rows, dual] = dual.map(scenario);
+    assert_eq!(bytes(&dual) * 4, bytes(&rows) * 3);
+    assert_eq!(bytes(&dual), bytes(&scenario(&["array.level=draid2:3d:1s", "array.devices=6"])));
+    assert!(dual.array.layout().is_floating());
     let written =
         scenario(&[&FLOATING[..], &["array.coordination.stripes=rows", "array.free_stripes=1"]].concat());
     assert!(!written.array.layout().is_floating());
@@ -233,10 +243,16 @@ fn stripes_that_leave_a_member_free_hold_two_members_less_and_age_apart() {
 /// Nobody waits, nothing comes home, and what is left behind does not stay: flash holds what it held when the run began.
 #[test]
 fn no_request_waits_for_collection_while_stripes_float_and_members_take_turns() {
+    for own in [&FLOATING[..], &FLOATING6] {
+        nobody_waits(own);
+    }
+}
+
+fn nobody_waits(own: &[&str]) {
     let mut calm_runs = 0;
     for seed in 1..=8 {
         let seed = format!("seed={seed}");
-        let report = report(&[&FLOATING[..], &[&seed]].concat(), true);
+        let report = report(&[own, &[&seed]].concat(), true);
         let (met, counters) = met(&report);
         let moved = counters["units_moved"] + counters["parity_moved"];
         assert!(counters["grants"] > 10 && moved > 0, "{seed}: {counters:?}");
@@ -251,13 +267,13 @@ fn no_request_waits_for_collection_while_stripes_float_and_members_take_turns() 
     assert!(calm_runs >= 4, "only {calm_runs} of 8 runs are calm");
 }
 
-/// Single-page writes on four members: w + 1 writes whoever collects, so parity is written as often as data.
+/// Single-page writes: a page of each parity whoever collects.
 #[test]
-fn floating_stripes_write_one_page_of_parity_a_page_whoever_collects() {
-    let report = report(
-        &[&FLOATING[..], &["array.stripe_unit=4KiB", "workload.warmup=0", "workload.align=true"]].concat(),
-        true,
-    );
-    assert!(report.array.coordination.counters["units_moved"] > 0);
-    assert_eq!(report.array.parity_pages_written, report.array.host_pages_written);
+fn floating_stripes_write_one_page_of_each_parity_a_page_whoever_collects() {
+    for (own, parities) in [(&FLOATING[..], 1), (&FLOATING6, 2)] {
+        let own = [own, &["array.stripe_unit=4KiB", "workload.warmup=0", "workload.align=true"]].concat();
+        let report = report(&own, true);
+        assert!(report.array.coordination.counters["units_moved"] > 0);
+        assert_eq!(report.array.parity_pages_written, parities * report.array.host_pages_written);
+    }
 }

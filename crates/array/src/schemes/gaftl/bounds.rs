@@ -8,6 +8,8 @@
 //! | a unit that is read, or something that is written | `u` | `u - w` | `w + p`, in rows `w + 2 p` |
 //! | a unit that is not written | - | `w + p` | `w + p` |
 //!
+//! Floating stripes of RAID-6 take one read less than the last line has where all but that unit are written.
+//!
 //! Algorithm 5 reads all that is left of a stripe: the `u - 1` other units and parity. Algorithm 1 reads the units that are not
 //! written. Where a stripe leaves a member free, what is in the way is one page there (figures 5 and 6). In rows of all members it
 //! is a random write of its own, with parity for itself (figure 7). Where a unit cannot be read that parity is made of, the paper

@@ -10,8 +10,8 @@
 //! A drain lets requests finish that were planned before it; new ones go around the member. A member stays reserved while some of
 //! its dies collect, also where the first of them has nothing to collect and says so at once.
 //!
-//! Where data goes is the planner's business (`schemes::gaftl::planner`). What belongs to the member that collects is written to a stripe
-//! that the array keeps free at the end of its members, with a parity of its own: two writes. The parity of its old stripe is made
+//! The array plans around the member that collects. What belongs to this member is written to a stripe that the array keeps
+//! free at the end of its members, with a parity of its own: two writes. The parity of its old stripe is made
 //! anew without it from what is not written. One 4 KiB write on five members takes 3 reads and 3 writes then, instead of 2 and 2. If
 //! the member that collects has the parity, all that is written goes to free stripes and the old stripe stays as it is. Data goes
 //! home when it is next written, or while the array is idle.
@@ -21,7 +21,7 @@
 //! 4 KiB write on six members takes 3 reads and 5 writes, instead of 3 and 3. Up to two members that collect are read around.
 //! Parity does not move on RAID-6: the paper defines `migration` for RAID-5.
 //!
-//! With `migration` parity moves, too (`schemes::gaftl::planner::migration`). Parity whose member collects is written on the oldest member
+//! With `migration` parity moves, too. Parity whose member collects is written on the oldest member
 //! instead, or on the second oldest where that is the oldest itself. It takes the place of a stripe unit there, which goes to a
 //! free stripe. The oldest member is the one with the largest share of parity (`array.parity_shares`). With `oldest_first` it is the
 //! first member and the second oldest the second, whatever their shares are. With `migration = "away"`
@@ -39,17 +39,25 @@
 //! `waits_several`, in rows). Writes then wait, or go to NVRAM. `array.free_stripes` says how many stripes there are. They are
 //! taken from the capacity whatever the policy, so that policies are compared on the same array.
 //!
-//! With `stripes = "floating"` no stripes are kept free, and nothing comes home (`schemes::gaftl::floating`). A stripe of `n` members
-//! has `n - 2` units and a parity, and leaves one member free. What is in the way of a write, a unit or parity, is written on the
-//! free member and stays there; the member that collects is then free of the stripe. One 4 KiB write on five members takes 2 reads and
-//! 2 writes whoever collects. A read of a unit that is in the way reads the other units and parity: `n - 2` members. A unit that
-//! is in the way and not written costs a read-modify-write. The copy that is left behind is trimmed when its member may be used again.
-//! The price is capacity: an array holds `n - 2` members' worth of data, as `array.level = "draid1:3d:1s"` does on five members, which
-//! is the same stripes that stay where they are. The part of each member that is empty is spare space to it. Requests that
-//! are as long as a stripe of `n - 1` units span two stripes. `rows`, the other value, is what the rest of this page describes.
+//! With `stripes = "floating"` no stripes are kept free, and nothing comes home. A stripe of `n` members has `n - 2` units and a parity
+//! on RAID-5, or `n - 3` units, P and Q on RAID-6, and leaves one member free. What is in the way of a write, a unit or parity, is written
+//! on the free member and stays there; the member that collects is then free of the stripe. One 4 KiB write takes 2 reads and 2
+//! writes on five members of RAID-5, whoever collects. On six members of RAID-6 it takes 2 reads and 3 writes, and one read more if a unit
+//! is in the way that is not written. A read of a unit that is in the way reads the other units and a parity: as many members as a
+//! stripe has units. A unit that is in the way and not written costs a read-modify-write. On RAID-6 it is rebuilt from the others
+//! instead where that takes fewer reads. The copy that is left behind is trimmed when its member may be used again.
 //!
-//! Floating stripes are for RAID-5 on 4 to 13 members, without faults, NVRAM, a stripe cache or shares of parity. A map of eight bytes a
-//! row says where they lie: 2.7 bytes for each page of data on five members.
+//! With floating stripes of RAID-6, reads go around two members that collect. Writes go around both, too, unless two units or parities that
+//! are to be written are in the way, or one is and the free member collects. Such writes wait (`waits_several`). So do writes of
+//! RAID-5 when two members of a stripe collect.
+//!
+//! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6. Five members hold as
+//! much with `array.level = "draid1:3d:1s"`, and six with `"draid2:3d:1s"`, in the same stripes that stay where they are. The part of
+//! each member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
+//! other value, is what the rest of this page describes.
+//!
+//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without faults, NVRAM, a stripe cache or shares of
+//! parity. A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
 //!
 //! The report counts whether plans keep to a bound of page operations (`array.bounds`). It holds for requests of whole pages while at most
 //! one member of a stripe collects, all members are whole, and a stripe is free:
@@ -58,7 +66,7 @@
 //! - A write of `w` units takes `u - w` reads and `w + 1` writes. With `rows` it takes one more write if something of it is in the way.
 //! - A write takes `w + 1` of each if a unit is in the way that is not written.
 //!
-//! RAID-6 has two parities where RAID-5 has one. With `floating` no plan exceeds the bound. With `rows` three kinds do:
+//! RAID-6 has two parities where RAID-5 has one: `w + 2` writes. With `floating` no plan exceeds the bound. With `rows` three kinds do:
 //!
 //! - More than two units are written, and their parity is in the way: `2 w` writes.
 //! - Parity moves, and the unit that gives way to it is not written: `w + 3` writes.
@@ -92,14 +100,14 @@ use crate::config::{Interface, Reads};
 use crate::coordination::pools::Rule;
 use crate::coordination::serial::{self, Serial};
 use crate::coordination::{
-    Action, Build, Coordinator, DeliveredView, Event, Interests, Migration, Placing, Stripes,
+    Action, Build, Coordinator, DeliveredView, Event, Interests, Migration, Parameters, Placing, Stripes,
 };
 
 /// Keys of `[array.coordination]` with `policy = "gaftl"`.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Where stripes lie: in rows of all members, beside stripes that are kept free, or so that each leaves one member free.
+    /// Where stripes lie: in rows of all members, beside stripes that are kept free, or so that each leaves one member free (RAID-5 and RAID-6).
     stripes: Stripes,
     /// How long a grant lasts at most.
     patience: SimDuration,
@@ -175,7 +183,7 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
         let config: Config = parameters.config()?;
         let Config { stripes, forced: forces, migration, imbalance, oldest_first, .. } = config;
         if stripes == Stripes::Floating {
-            floats(&config, parameters.devices)?;
+            floats(&config, parameters)?;
         }
         if !(0.0..=1.0).contains(&imbalance) {
             return Err(format!("imbalance = {imbalance} is not a share from 0 to 1"));
@@ -200,10 +208,13 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
 };
 
 /// Whether so many members and these keys allow stripes that leave a member free.
-fn floats(config: &Config, devices: u16) -> Result<(), String> {
-    if !(LEAST_FLOATING..=MOST_FLOATING).contains(&devices) {
+fn floats(config: &Config, parameters: &Parameters<'_>) -> Result<(), String> {
+    let Parameters { devices, redundancy, .. } = *parameters;
+    // Fewer leave one unit, its parities and the free member: that is a mirror. Levels without parity are refused elsewhere.
+    let least = 3 + redundancy.clamp(1, 2);
+    if !(least..=MOST_FLOATING).contains(&devices) {
         return Err(format!(
-            "stripes = \"floating\" needs {LEAST_FLOATING} to {MOST_FLOATING} members, and there are {devices}; \"rows\" works"
+            "stripes = \"floating\" needs {least} to {MOST_FLOATING} members, and there are {devices}; \"rows\" works"
         ));
     }
     if config.forced {
@@ -219,9 +230,6 @@ fn floats(config: &Config, devices: u16) -> Result<(), String> {
     }
     Ok(())
 }
-
-/// Fewer members leave a unit, its parity and the free member: that is a mirror.
-const LEAST_FLOATING: u16 = 4;
 
 /// Whether a policy of this name with these keys has stripes that leave one member free each.
 pub(crate) fn has_floating_stripes(policy: &str, own: &serde_json::Map<String, serde_json::Value>) -> bool {
@@ -330,5 +338,14 @@ mod tests {
             assert!(placing(keys).is_err(), "{keys}");
         }
         assert!(built(&ENTRY, 17, 1, "{\"migration\": \"away\"}").is_err());
+    }
+
+    /// Two units at least, the parities and the free member, and as many as the map of stripes tells apart.
+    #[test]
+    fn stripes_float_on_so_many_members() {
+        let floats =
+            |devices, redundancy| built(&ENTRY, devices, redundancy, "{\"stripes\": \"floating\"}").is_ok();
+        let of = |redundancy| (1..20).filter(|&devices| floats(devices, redundancy)).collect::<Vec<u16>>();
+        assert_eq!((of(1), of(2)), ((4..=13).collect(), (5..=13).collect()));
     }
 }

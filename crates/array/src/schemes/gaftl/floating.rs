@@ -1,4 +1,4 @@
-//! GAFTL's placement on RAID-5 as its paper has it: a stripe leaves one member free, and what is in the way goes there.
+//! GAFTL's placement as its paper has it: a stripe leaves one member free, and what is in the way goes there. On RAID-5 and RAID-6.
 //!
 //! ```text
 //! member      0      1      2      3      4        unit 1 is written while its member collects:
@@ -8,8 +8,8 @@
 //!          └──────┴──────┴──────┴──────┴──────┘
 //! ```
 //!
-//! A stripe of `n` members has `n - 2` units and a parity, so that one member is free of it. Which units are in a stripe never
-//! changes. Which member holds each of them does, row by row (`stripe_map`): a write of a unit whose member collects goes to the free
+//! A stripe of `n` members has `n - 2` units and a parity, so that one member is free of it. On RAID-6, which the paper does not
+//! have, it has `n - 3` units, P and Q. Which units are in a stripe never changes. Which member holds each of them does, row by row (`stripe_map`): a write of a unit whose member collects goes to the free
 //! member, and so does parity. What moved stays where it went: nothing comes home, and no stripes are kept free. `row` says
 //! what is read and what moves.
 //!
@@ -22,14 +22,15 @@
 //! * A discard makes parity without the units it covers whole. A row without units has no parity.
 //! * A copy that is left behind is trimmed as soon as its member may be used again (`left`). That takes no time of flash, and a
 //!   collection before that would move the copy.
-//! * A row lies at one place of all members. So an array holds `n - 2` members' worth of data, and each member is `1 / n` empty, which
-//!   is spare space to it.
-//! * If two members of a row collect, operations go where they belong and wait (`waits_several`).
+//! * A row lies at one place of all members. So an array holds `n - 2` members' worth of data (`n - 3` on RAID-6), and each member is
+//!   `1 / n` empty, which is spare space to it.
+//! * If two members of a row collect, operations of RAID-5 go where they belong and wait (`waits_several`). RAID-6 reads around both. It
+//!   writes around both as well unless two slots are to be written that are in the way: there is one free member.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III: stripes whose members are chosen as they are written, Algorithms 1 to
 //! 3, and "there will always be at least one array element that will not be involved".
 //!
-//! Leaves out: members that fail and pages that cannot be read, losses of power, NVRAM, a stripe cache, RAID-6, and shares of parity by
+//! Leaves out: members that fail and pages that cannot be read, losses of power, NVRAM, a stripe cache, and shares of parity by
 //! age. Members are not thinly provisioned: numbers of rows end where the pages of a member do, which costs `1 / n` of the
 //! capacity of stripes that only together fill all members.
 
@@ -54,7 +55,7 @@ use crate::planner::{
 };
 use left::Left;
 use row::{Decision, Row, Way};
-use stripe_map::{Slots, StripeMap, each};
+use stripe_map::{Slots, StripeMap, each, without_first};
 
 pub(super) use stripe_map::MOST_MEMBERS;
 
@@ -70,11 +71,11 @@ struct Counters {
     parity_moved: u64,
     /// Copies that were trimmed after what they were of had moved.
     trimmed: u64,
-    /// Rows whose read, write or discard found several members collecting.
+    /// Rows whose read, write or discard found more members collecting than it can go around.
     waits_several: u64,
 }
 
-/// Plans RAID-5 whose stripes leave one member free each.
+/// Plans RAID-5 and RAID-6 whose stripes leave one member free each.
 #[derive(Clone)]
 struct FloatingPlanner {
     /// Cuts requests, and plans what is the same.
@@ -107,7 +108,8 @@ impl FloatingPlanner {
         page: Bytes,
     ) -> Self {
         let (row, members) = (layout.row_bytes(), whole.members());
-        let stripes = bounds::Stripes { parities: 1, extra: 0, forces: false };
+        let parities = layout.parities().into();
+        let stripes = bounds::Stripes { parities, extra: 0, forces: false };
         FloatingPlanner {
             inner,
             members,
@@ -140,7 +142,7 @@ impl FloatingPlanner {
         let busy = (0..self.members).filter(is_busy).fold(0, |busy, slot| busy | 1 << slot);
         let cut =
             each(changed).filter(|&unit| self.is_cut(row, unit, of)).fold(0, |cut, unit| cut | 1 << unit);
-        Row { held: self.map.held(row), parity: self.map.parity(), changed, cut, busy }
+        Row { held: self.map.held(row), parities: self.map.parities(), changed, cut, busy }
     }
 
     /// The first logical byte of a row of a unit.
@@ -194,7 +196,7 @@ impl FloatingPlanner {
             self.left.leaves(self.map.member(row, slot), row);
         }
         self.map.free_up(row, slot);
-        let is_parity = slot == self.map.parity();
+        let is_parity = slot >= self.map.units();
         self.own.parity_moved += u64::from(is_parity);
         self.own.units_moved += u64::from(!is_parity);
     }
@@ -219,35 +221,36 @@ impl FloatingPlanner {
         *kind += 1;
         decision.moves.into_iter().for_each(|slot| self.free_up(row, slot));
         each(case.changed).for_each(|unit| self.write_slot(row, unit, Phase::Data));
-        self.write_slot(row, case.parity, Phase::Parity);
+        each(case.parities).for_each(|parity| self.write_slot(row, parity, Phase::Parity));
         self.map.write(row, self.map.written(row) | case.changed);
     }
 
     /// Takes note of what is promised for a row that is written.
     fn promise(&mut self, case: &Row, waits: bool) {
-        if waits {
+        if waits || without_first(case.blocked()) != 0 {
             return self.bounds.gives_up();
         }
-        let in_the_way = if case.busy & (case.changed | 1 << case.parity) != 0 {
+        let in_the_way = if case.busy & (case.changed | case.parities) != 0 {
             InTheWay::Wanted
         } else if case.busy & case.held != 0 {
             InTheWay::Other
         } else {
             InTheWay::Nothing
         };
-        let others = case.held & !case.changed & !(1 << case.parity);
+        let others = case.held & !case.changed & !case.parities;
         let (wanted, others) = (case.changed.count_ones().into(), others.count_ones().into());
         self.bounds.writes(bounds::Row { wanted, others, in_the_way }, 1);
     }
 
     /// The same for a row that is read.
     fn promise_read(&mut self, case: &Row, waits: bool) {
-        if waits {
+        let units = case.held & !case.parities;
+        let wanted = case.changed & units;
+        let is_around = wanted & case.busy != 0;
+        if waits || (is_around && without_first(case.held & case.busy) != 0) {
             return self.bounds.gives_up();
         }
-        let units = case.held & !(1 << case.parity);
-        let wanted = case.changed & units;
-        let in_the_way = if wanted & case.busy == 0 { InTheWay::Nothing } else { InTheWay::Wanted };
+        let in_the_way = if is_around { InTheWay::Wanted } else { InTheWay::Nothing };
         let (wanted, others) = (wanted.count_ones().into(), (units & !wanted).count_ones().into());
         self.bounds.reads(bounds::Row { wanted, others, in_the_way }, 1);
     }
@@ -264,9 +267,9 @@ impl FloatingPlanner {
             let decision = case.discarded(self.small_write);
             self.pre_read(row, &decision, plan);
             decision.moves.into_iter().for_each(|slot| self.free_up(row, slot));
-            self.write_slot(row, case.parity, Phase::Parity);
+            each(case.parities).for_each(|parity| self.write_slot(row, parity, Phase::Parity));
         }
-        for slot in each(case.held & (gone | if stay == 0 { 1 << case.parity } else { 0 })) {
+        for slot in each(case.held & (gone | if stay == 0 { case.parities } else { 0 })) {
             if case.busy >> slot & 1 == 1 {
                 self.left.leaves(self.map.member(row, slot), row);
             } else {
@@ -288,17 +291,17 @@ impl FloatingPlanner {
     fn read_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let case = self.row(row, Self::units_of(of), of, view);
         let (slots, rebuilt) = case.read();
-        let waits = rebuilt.is_none() && slots & case.busy != 0;
+        let waits = slots & case.busy != 0;
         self.promise_read(&case, waits);
         self.own.waits_several += u64::from(waits);
         self.reads.waited_pages += u64::from(waits);
-        self.reads.rebuilt_pages += u64::from(rebuilt.is_some());
+        self.reads.rebuilt_pages += u64::from(rebuilt.count_ones());
         for slot in each(slots) {
             let is_wanted = case.changed >> slot & 1 == 1;
             self.reads.extra_pages += u64::from(!is_wanted);
-            let phase = if rebuilt.is_some() { Phase::Reconstruct } else { Phase::Data };
+            let phase = if rebuilt != 0 { Phase::Reconstruct } else { Phase::Data };
             let whole = self.on_slot(row, slot, Operation::Read, phase);
-            let read = if rebuilt.is_some() { whole } else { self.clipped(whole, row, slot, of) };
+            let read = if rebuilt != 0 { whole } else { self.clipped(whole, row, slot, of) };
             self.push(read, plan);
         }
     }

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A row is eight bytes. Half a byte names the member of each slot, the free one included, and a bit says of each unit whether it
-//! has been written. That is enough for [`MOST_MEMBERS`] members; with five of them it is 2.7 bytes for each page of data. Parity is
-//! there if and only if some unit is. Who changes a row holds it.
+//! has been written. That is enough for [`MOST_MEMBERS`] members; with five of them it is 2.7 bytes for each page of data. On
+//! RAID-6 Q has a slot between P and the free member. Parity is there if and only if some unit is. Who changes a row holds it.
 
 use harmonia_types::DeviceId;
 
@@ -20,8 +20,17 @@ pub(crate) const MOST_MEMBERS: u16 = 13;
 pub(super) type Slots = u64;
 
 /// The slots in a set of them, the lowest first.
-pub(super) fn each(slots: Slots) -> impl Iterator<Item = u16> {
-    (0..MOST_MEMBERS).filter(move |slot| slots >> slot & 1 == 1)
+pub(super) fn each(mut slots: Slots) -> impl Iterator<Item = u16> {
+    std::iter::from_fn(move || {
+        let lowest = (slots != 0).then(|| slots.trailing_zeros() as u16);
+        slots = without_first(slots);
+        lowest
+    })
+}
+
+/// A set of slots without the lowest of them.
+pub(super) fn without_first(slots: Slots) -> Slots {
+    slots & slots.wrapping_sub(1)
 }
 
 /// The members of each row's slots, and which units have been written.
@@ -29,6 +38,7 @@ pub(super) fn each(slots: Slots) -> impl Iterator<Item = u16> {
 pub(super) struct StripeMap {
     rows: Vec<u64>,
     members: u16,
+    parities: u16,
 }
 
 impl StripeMap {
@@ -36,11 +46,13 @@ impl StripeMap {
     pub fn new(layout: &Parity, members: u16, rows: u64) -> Self {
         assert!(members <= MOST_MEMBERS, "eight bytes describe a row");
         let rows_of_unit = layout.unit_bytes() / layout.row_bytes();
-        let mut map = StripeMap { rows: Vec::with_capacity(rows as usize), members };
+        let mut map =
+            StripeMap { rows: Vec::with_capacity(rows as usize), members, parities: layout.parities() };
         for row in 0..rows {
             let stripe = row / rows_of_unit;
             let units = (0..layout.data_units()).map(|unit| layout.data_member(stripe, unit));
-            let used: Vec<DeviceId> = units.chain([layout.p_member(stripe)]).collect();
+            let parities = [Some(layout.p_member(stripe)), layout.q_member(stripe)];
+            let used: Vec<DeviceId> = units.chain(parities.into_iter().flatten()).collect();
             let free = (0..members).map(DeviceId).find(|member| !used.contains(member));
             let slots = used.into_iter().chain(free).zip(0..);
             map.rows.push(slots.fold(0, |places, (member, slot)| places | u64::from(member.0) << (4 * slot)));
@@ -55,12 +67,12 @@ impl StripeMap {
 
     /// Data units of a row.
     pub fn units(&self) -> u16 {
-        self.members - 2
+        self.members - self.parities - 1
     }
 
-    /// The slot of parity: the one after the units.
-    pub fn parity(&self) -> u16 {
-        self.members - 2
+    /// The slots of parity: P's is the one after the units, Q's the next.
+    pub fn parities(&self) -> Slots {
+        ((1 << self.parities) - 1) << self.units()
     }
 
     /// The slot of the member that is free of a row.
@@ -81,7 +93,7 @@ impl StripeMap {
     /// The slots of a row that hold something: these, and parity if there are any.
     pub fn held(&self, row: u64) -> Slots {
         let written = self.written(row);
-        written | u64::from(written != 0) << self.parity()
+        if written == 0 { 0 } else { written | self.parities() }
     }
 
     /// From now on exactly these units of a row have been written.
@@ -104,16 +116,20 @@ mod tests {
     use super::*;
     use crate::layout::{Layout, Level, Rotation};
 
-    fn map(members: u16, rows: u64) -> StripeMap {
-        let layout = Layout::new(Level::Raid5(Rotation::default()), members, 4096, 4096, 4096 * rows);
+    const RAID5: Level = Level::Raid5(Rotation::LeftSymmetric);
+    const RAID6: Level = Level::Raid6(Rotation::LeftSymmetric);
+
+    fn map(level: Level, members: u16, rows: u64) -> StripeMap {
+        let layout = Layout::new(level, members, 4096, 4096, 4096 * rows);
         let Layout::Parity(parity) = layout.floating() else { unreachable!("it has parity") };
         StripeMap::new(&parity, members, rows)
     }
 
     #[test]
     fn every_slot_of_a_row_has_a_member_of_its_own_whatever_moves() {
-        for members in 4..=MOST_MEMBERS {
-            let mut map = map(members, 60);
+        let all = [RAID5, RAID6].into_iter().flat_map(|level| (4..=MOST_MEMBERS).map(move |n| (level, n)));
+        for (level, members) in all {
+            let mut map = map(level, members, 60);
             assert_eq!(size_of_val(&map.rows[..]), 60 * 8);
             let written = (1 << map.units()) - 1;
             for step in 0..2_000 {
@@ -122,7 +138,7 @@ mod tests {
                 map.write(row, written & step);
                 map.free_up(row, slot);
                 assert_eq!((map.member(row, slot), map.member(row, map.free())), (to, from));
-                assert_eq!(map.written(row), written & step, "{members} members");
+                assert_eq!(map.written(row), written & step, "{level}, {members} members");
                 let mut all: Vec<u16> = (0..members).map(|slot| map.member(row, slot).0).collect();
                 all.sort_unstable();
                 assert!(all.into_iter().eq(0..members), "row {row} of {members} members");
@@ -133,8 +149,8 @@ mod tests {
     /// After as many rows as members each of them has been each slot as often.
     #[test]
     fn a_new_array_has_all_slots_on_all_members_alike() {
-        for members in [4, 5, 9, 13] {
-            let map = map(members, u64::from(members) * 3);
+        for (level, members) in [4, 5, 9, 13].into_iter().flat_map(|n| [(RAID5, n), (RAID6, n)]) {
+            let map = map(level, members, u64::from(members) * 3);
             for (slot, member) in (0..members).flat_map(|slot| (0..members).map(move |member| (slot, member)))
             {
                 let times = (0..map.rows()).filter(|&row| map.member(row, slot).0 == member).count();
@@ -146,7 +162,7 @@ mod tests {
 
     #[test]
     fn parity_is_there_if_a_unit_is() {
-        let mut map = map(5, 2);
+        let mut map = map(RAID5, 5, 2);
         map.write(1, 0b101);
         assert_eq!(
             (map.held(0), map.held(1), each(map.held(1)).collect::<Vec<_>>()),
@@ -154,5 +170,8 @@ mod tests {
         );
         map.write(1, 0);
         assert_eq!(map.held(1), 0);
+        let mut map = self::map(RAID6, 6, 2);
+        map.write(1, 0b101);
+        assert_eq!((map.units(), map.parities(), map.held(1), map.free()), (3, 0b11000, 0b11101, 5));
     }
 }

@@ -1,6 +1,7 @@
 //! Plans of stripes that leave one member free: counts of operations, literal plans, and random histories on whole arrays (`array`).
 
 mod array;
+mod dual;
 
 use harmonia_types::{BoundCounters, Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
@@ -40,6 +41,7 @@ impl Look for Collecting {
 }
 
 /// A planner and the members it plans for.
+#[derive(Clone)]
 struct Stage {
     planner: FloatingPlanner,
     health: Health,
@@ -59,7 +61,11 @@ impl Stage {
     }
 
     fn empty(small_write: SmallWrite, members: u16, unit_pages: u64) -> Stage {
-        let level = Level::Raid5(Rotation::LeftSymmetric);
+        Stage::of(Level::Raid5(Rotation::LeftSymmetric), small_write, members, unit_pages)
+    }
+
+    /// Nothing has been written.
+    fn of(level: Level, small_write: SmallWrite, members: u16, unit_pages: u64) -> Stage {
         let whole = Layout::new(level, members, unit_pages * PAGE, PAGE, ROWS * PAGE).floating();
         let Layout::Parity(layout) = whole.clone() else { unreachable!("it has parity") };
         let plain = ParityPlanner::new(&whole, layout.clone(), small_write, PAGE);
@@ -136,7 +142,7 @@ impl Stage {
         discarded
     }
 
-    /// The places of the slots of a row: units, parity, and the free member.
+    /// The places of the slots of a row: units, parities, and the free member.
     fn places(&self, row: u64) -> Vec<Place> {
         (0..self.planner.members).map(|slot| (self.planner.map.member(row, slot).0, row)).collect()
     }
