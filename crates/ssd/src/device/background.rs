@@ -110,10 +110,7 @@ impl<P: Probe> Device<P> {
         while log.front().is_some_and(|&(_, end)| end <= oldest) {
             log.pop_front();
         }
-        match log.back_mut() {
-            Some((_, end)) if *end == from => *end = until,
-            _ => log.push_back((from, until)),
-        }
+        log.push_back((from, until));
     }
 
     /// How long a die served background work between two moments: what its log holds, and the command that runs.
@@ -137,7 +134,6 @@ impl<P: Probe> Device<P> {
         let runs = slot.command.background && matches!(slot.activity, Activity::Host(_) | Activity::Joint(_));
         let running = runs.then_some((slot.command.start, until));
         let logged = background.logs[die as usize].iter().rev().copied().take_while(|&(_, end)| end > after);
-        let met = logged.chain(running).map(|(from, end)| (from.max(after), end.min(until)));
-        met.filter(|(from, end)| from < end).map(|(from, end)| end - from).sum()
+        logged.chain(running).map(|(from, end)| end.min(until).saturating_since(from.max(after))).sum()
     }
 }

@@ -145,11 +145,10 @@ impl<P: Probe> Device<P> {
         &mut self,
         (die, program): (u32, u32),
         op: PageOp,
-        frontier: u8,
         now: SimTime,
     ) -> Result<(), DeviceFailure> {
         let completes = op.kind == OpKind::PartialWrite && self.complete_page(&op);
-        let to = To { frontier, ..self.to(&op) };
+        let to = self.to(&op);
         self.write_page(die, &op, to, now)?;
         let kind = if completes { OpKind::PartialWrite } else { OpKind::Write };
         self.enqueue(die, PageOp { unit: die, page: program, kind, ..op }, now)

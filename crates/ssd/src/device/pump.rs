@@ -271,8 +271,8 @@ impl<P: Probe> Device<P> {
         }
         if let Some(cache) = &mut self.cache {
             let program = self.rules.shape.packing.slots_per_program();
-            if let Some(slot) = oldest.filter(|_| self.rules.drains_in_part && takes < program) {
-                cache.pages.lacks(slot, program - takes);
+            if let Some(slot) = oldest.filter(|_| self.rules.drains_in_part) {
+                cache.pages.lacks(slot, program.saturating_sub(takes));
             }
             if let Some(gate) = &mut cache.pages.gate {
                 gate.pass(takes.into(), now);
@@ -325,7 +325,7 @@ impl<P: Probe> Device<P> {
                 };
                 oldest = oldest.or(Some(slot));
                 takes += 1;
-                self.put_into(die, op, frontier, now)?;
+                self.put_into(die, op, now)?;
             }
             if let Some((_, cause)) = begun {
                 let padded = self.ftl.pad_part(unit, frontier.into(), cause);
@@ -334,8 +334,8 @@ impl<P: Probe> Device<P> {
                 self.look_at_unit(unit, now);
             }
             let Some(cache) = &mut self.cache else { return Ok(()) };
-            if let Some(slot) = oldest.filter(|_| self.rules.drains_in_part && takes < program) {
-                cache.pages.lacks(slot, program - takes);
+            if let Some(slot) = oldest.filter(|_| self.rules.drains_in_part) {
+                cache.pages.lacks(slot, program.saturating_sub(takes));
             }
             if let Some(gate) = &mut cache.pages.gate {
                 gate.pass(takes.into(), now);

@@ -163,8 +163,7 @@ impl<P: Probe> Device<P> {
             return self.forget_sub(handle);
         }
         sub.met_gc |= met_gc;
-        if finish > sub.finish || (finish == sub.finish && page < sub.last_page) || sub.last_page == u32::MAX
-        {
+        if (finish, sub.last_page) > (sub.finish, page) {
             sub.finish = finish;
             sub.last_page = page;
             sub.blame = blame;

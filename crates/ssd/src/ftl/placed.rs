@@ -164,10 +164,44 @@ impl View<'_> {
 #[cfg(test)]
 mod tests {
     use harmonia_flash::presets;
+    use harmonia_types::IoCause;
     use harmonia_types::registry::PolicyConfig;
 
     use super::*;
-    use crate::config::SsdConfig;
+    use crate::block::BlockId;
+    use crate::config::{Amount, SsdConfig};
+    use crate::ftl::Ftl;
+    use crate::probe::NoProbe;
+
+    /// Blocks of class 0 have lasted for eight writes. So a page that was written seven writes ago is of class 0 now, and one that was
+    /// written eight writes ago is of class 1, as all are that were never written.
+    #[test]
+    fn ages_are_the_writes_in_between() {
+        let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+        config.ftl.placement = PolicyConfig::named("sepbit");
+        (config.geometry.blocks_per_plane, config.ftl.reserved_blocks) = (70, Amount::Blocks(20));
+        config.gc.hard_threshold = Amount::Blocks(3);
+        let mut ftl = Ftl::new(&config, 1, "device").expect("it works");
+        ftl.units[0].placed.as_deref_mut().expect("it notes something").memory = Memory([8, 0, 0]);
+        let write = |ftl: &mut Ftl, lpns: &[u32]| {
+            for &lpn in lpns {
+                ftl.program(0, lpn, IoCause::Host, None, &mut NoProbe).expect("room");
+            }
+        };
+        let remembers_of_block = |ftl: &mut Ftl, lpn| {
+            let (block, _) = ftl.lookup(0, lpn).expect("it is written");
+            ftl.unit(0).note_collected(BlockId(block));
+            ftl.units[0].placed.as_deref().expect("it notes something").memory
+        };
+        write(&mut ftl, &[0, 1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!([1, 0].map(|lpn| ftl.to(0, lpn, 0).frontier), [0, 1]);
+        // A block of class 0 is opened, and lasts for three writes.
+        write(&mut ftl, &[1, 0, 0]);
+        assert_eq!(
+            [2, 1].map(|lpn| remembers_of_block(&mut ftl, lpn)),
+            [Memory([8, 0, 0]), Memory([8, 3, 1])]
+        );
+    }
 
     /// Handles that a unit counts: those of the policy, and 0 for what has none.
     #[test]

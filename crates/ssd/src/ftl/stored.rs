@@ -396,6 +396,18 @@ mod tests {
         refused("a free block more", &|unit| unit.free += 1);
         refused("a hidden one", &|unit| unit.hidden = 1);
         refused("a ring that begins behind its end", &|unit| unit.free_head = BLOCKS as u32);
+        // A ring that begins with its first entry, and one that is said to begin behind the last.
+        let begins = |head: u32| {
+            let (mut units, mut damaged) = (ftl.unit_states().to_vec(), tables(&ftl));
+            let ring = 3 * 2 * BLOCKS;
+            for step in 0..BLOCKS {
+                let from = (units[0].free_head as usize + step) % BLOCKS;
+                put(&mut damaged, ring + step, ftl.free_ring[from]);
+            }
+            units[0].free_head = head;
+            read(&config, &units, &damaged).is_ok()
+        };
+        assert_eq!([0, BLOCKS as u32].map(begins), [true, false]);
         refused("an open block that does not exist", &|unit| open(unit).block = BLOCKS as u32);
         refused("a page that does not exist", &|unit| open(unit).page = 6);
         refused("nothing open", &|unit| unit.frontiers[0] = None);

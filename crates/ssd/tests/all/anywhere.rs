@@ -2,7 +2,7 @@
 
 use crate::bench::*;
 use harmonia_engine::Rng;
-use harmonia_ssd::{Allocation, Amount, Domain, SsdConfig, SubCompletion, Trigger};
+use harmonia_ssd::{Allocation, Amount, Domain, SsdConfig, SubCompletion, SubRequest, Trigger};
 use harmonia_types::{Blame, Operation, SimTime};
 
 /// The write at 0 takes the last block but one. It is over at 5,370.
@@ -92,6 +92,30 @@ fn a_write_that_may_go_anywhere_avoids_a_die_that_collects_and_reads_follow_it()
     assert_eq!((bench.device.ftl().live_pages(0), bench.device.ftl().live_pages(1)), (15, 17));
     let blame = Blame { queue_gc: 15_000, queue_host: 1_300, ..read_blame() };
     bench.read(11_000, 6, 4, 1).known_at(28_600, 6, 28_670, blame);
+}
+
+/// A read of what was never written needs no die, and that of a page on its way follows it. A trim leaves pages that it covers in part.
+#[test]
+fn what_lies_nowhere_needs_no_die_and_parts_of_pages_are_not_trimmed() {
+    let mut bench = Bench::empty(&anywhere());
+    bench.write(0, 1, 0, 1).read(0, 2, 5, 1).read(10, 3, 0, 1);
+    bench.known_by(10, 2, 140, Blame { link: 140, ..Blame::default() });
+    bench.known_at(6_670, 3, 6_740, Blame { link: 60 + LINK, queue_host: 5_300, ..read_blame() });
+    let is_there = |bench: &Bench| bench.device.ftl().home(0).is_some();
+    let edges = SubRequest { offset: 512, ..sub(4, Operation::Trim, 0, 1) };
+    bench.submit(7_000, edges).known_by(7_000, 4, 7_000, Blame::default());
+    assert!(is_there(&bench));
+    bench.submit(8_000, sub(5, Operation::Trim, 0, 1)).advance(8_000);
+    assert!(!is_there(&bench));
+}
+
+/// Its data is over the link at 26,020. The first victim is moved by 26,000.
+#[test]
+fn a_write_on_the_link_ends_collection_in_idle_time() {
+    let mut alone = Bench::aged(&anywhere(), &[]);
+    assert!(alone.force_idle(0).collected()[0].1 > 26_000);
+    let mut bench = Bench::aged(&anywhere(), &[]);
+    assert_eq!(bench.force_idle(0).write(25_950, 1, 0, 1).collected(), [(0, 26_000)]);
 }
 
 #[test]

@@ -49,6 +49,7 @@ fn what_waits_is_refused_when_an_event_is_admitted_ahead_of_it_and_what_runs_is_
     assert_eq!(refusals(&mut bench), [refusal(2, 600, 26_000, waited), refusal(3, 600, 26_000, on_link)]);
     bench.known_at(1_300, 1, 1_370, read_blame());
     assert_eq!(bench.collected(), [(1_300, 27_300)]);
+    assert_eq!([2, 3].map(|token| bench.find(token)), [None; 2], "what was refused is not answered, too");
     assert_eq!(bench.device.counters().host_pages_read, 1, "nothing was done of what was refused");
     assert_eq!(bench.device.counters().programs[0], 24);
 }
@@ -92,6 +93,53 @@ fn pages_are_refused_one_by_one_and_told_together() {
     bench.read(0, 1, 5, 1).submit(10, fast(2, Operation::Read, 0, 3)).force(20);
     let waited = Blame { queue_host: 10, ..Blame::default() };
     assert_eq!(refusals(&mut bench), [SubRefusal { pages: 3, ..refusal(2, 20, 26_000, waited) }]);
+}
+
+/// Reads that would be refused, part by part: begin and end in bytes, and how long the dies of the part collect yet.
+#[test]
+fn what_collection_keeps_waiting_is_told_part_by_part() {
+    let parts = |bench: &Bench, offset: u64, length: u64| {
+        let mut told = Vec::new();
+        let mut visit = |from, to, left: SimDuration| told.push((from, to, left.0));
+        bench.device.collection_in(offset, length, SimTime(200), &mut visit);
+        told
+    };
+    // Of two dies the one with the even pages collects until 26,000.
+    let mut bench = Bench::aged(&two_dies(), &[0]);
+    bench.read(0, 1, 0, 1).advance(200);
+    let ends = PAGE + 2 * PAGE + 512;
+    assert_eq!(
+        parts(&bench, 512, ends - 512),
+        [(512, PAGE, 25_800), (2 * PAGE, 3 * PAGE, 25_800)],
+        "page 3 does not wait"
+    );
+    assert_eq!(parts(&bench, PAGE, PAGE + 512), [(2 * PAGE, 2 * PAGE + 512, 25_800)]);
+    assert_eq!(
+        (parts(&bench, PAGE, PAGE), bench.device.collection_left_in(PAGE, PAGE, SimTime(200))),
+        (vec![], None)
+    );
+    // The other one begins 100 ns later.
+    let mut bench = Bench::aged(&two_dies(), &[0, 1]);
+    bench.read(0, 1, 0, 1).read(100, 2, 1, 1).advance(200);
+    assert_eq!(parts(&bench, 512, ends), [(512, ends + 512, 25_900)]);
+    assert_eq!(parts(&bench, PAGE, 2 * PAGE), [(PAGE, 3 * PAGE, 25_900)]);
+    let left = [0, PAGE].map(|page| bench.device.collection_left_in(page, PAGE, SimTime(200)));
+    assert_eq!(left, [25_800, 25_900].map(|left| Some(SimDuration(left))));
+    // What is in the cache waits for no die, and where pages may lie anywhere what lies nowhere does not.
+    let mut config = two_dies();
+    config.write_cache.size = Some(4 * PAGE);
+    let mut bench = Bench::aged(&config, &[0]);
+    bench.read(0, 1, 0, 1).write(100, 2, 2, 1).advance(200);
+    assert_eq!(parts(&bench, 0, 4 * PAGE), [(0, PAGE, 25_800)]);
+    let mut config = two_dies();
+    config.ftl.allocation = Allocation::Dynamic;
+    let lower = [TWO_FREE, &[12]].concat();
+    let mut bench = Bench::with(&config, &[&lower, &[0, 1, 2]]);
+    bench.read(0, 1, 0, 1).advance(200);
+    assert_eq!(
+        parts(&bench, 4 * PAGE, 4 * PAGE),
+        [(4 * PAGE, 5 * PAGE, 25_800), (6 * PAGE, 7 * PAGE, 25_800)]
+    );
 }
 
 fn partial_fast(token: u32) -> SubRequest {
@@ -215,4 +263,9 @@ fn a_write_that_may_go_anywhere_is_refused_only_if_its_die_collects() {
     // Of a page, the rest is where it lies.
     bench.submit(6_000, SubRequest { fast_fail: true, ..partial(4, 4) });
     assert_eq!(refusals(&mut bench), [refusal(4, 6_000, 20_000, Blame::default())]);
+    // One that waits is refused when its die is told to collect.
+    let mut bench = Bench::aged(&config, &[]);
+    bench.read(0, 1, 0, 1).submit(400, read(2, 2)).force(600);
+    let waited = Blame { queue_host: 200, ..Blame::default() };
+    assert_eq!(refusals(&mut bench), [refusal(2, 600, 26_000, waited)]);
 }

@@ -4,8 +4,8 @@ use crate::bench::one_die;
 use crate::units::four;
 use harmonia_flash::{Copyback, PageTimes};
 use harmonia_ssd::{
-    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, FreeList, Frontiers, LevelingConfig,
-    Order, PolicyConfig, SsdConfig, Superblock, WearConfig, WriteCacheConfig,
+    Allocation, AllocationUnit, Amount, BeginsAt, Destination, Domain, Drain, FreeList, Frontiers,
+    LevelingConfig, Order, PolicyConfig, SsdConfig, Superblock, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -96,6 +96,21 @@ fn units_programs_and_caches_have_bounds() {
     works(&four(), "ssd.ftl.mapping_unit", (&[192], &[193]), &|c, n| {
         (c.geometry.page_size, c.ftl.mapping_unit) = (n as u32 * 512, Some(512));
     });
+    works(&four(), "ssd.write_cache.drain", (&[2], &[1]), &|c, n| {
+        let (size, drain) = (Some(64 * 4096), Drain::Partial);
+        c.write_cache = WriteCacheConfig { size, drain, ..WriteCacheConfig::default() };
+        (c.geometry.planes_per_die, c.geometry.program_planes) = (2, n as u32);
+        c.ftl.reserved_blocks = Amount::Percent(70.0);
+    });
+    // 2^23 - 1 units in a block of 144 in a page. Half as many in a page are fewer, although a program takes two pages.
+    works(&four(), "ssd.ftl.mapping_unit", (&[58_254], &[58_255]), &|c, pages| {
+        (c.geometry.page_size, c.ftl.mapping_unit) = (144 * 512, Some(512));
+        c.geometry.pages_per_block = pages as u32;
+    });
+    works(&four(), "ssd.ftl.mapping_unit", (&[58_256], &[]), &|c, pages| {
+        (c.geometry.page_size, c.ftl.mapping_unit) = (72 * 512, Some(512));
+        (c.geometry.program_pages, c.geometry.pages_per_block) = (2, pages as u32);
+    });
     works(&four(), "ssd.geometry.program_planes", (&[1, 2, 4], &[0, 3, 8]), &|c, n| {
         (c.geometry.planes_per_die, c.geometry.program_planes) = (4, n as u32);
         c.ftl.reserved_blocks = Amount::Percent(70.0);
@@ -158,6 +173,12 @@ fn what_does_not_go_together_is_refused() {
         (c.geometry.channels, c.geometry.blocks_per_plane) = (channels as u32, 1 << 20);
         c.ftl.allocation = Allocation::Dynamic;
     });
+    // Of two units in each die.
+    works(&die, "ssd.ftl.allocation", (&[511], &[512]), &|c, channels| {
+        (c.geometry.channels, c.geometry.blocks_per_plane) = (channels as u32, 1 << 20);
+        (c.geometry.planes_per_die, c.ftl.allocation_unit) = (2, AllocationUnit::Plane);
+        c.ftl.allocation = Allocation::Dynamic;
+    });
     works(&die, "ssd.ftl.placement", (&[0], &[1]), &|c, is_dynamic| {
         (c.gc.hard_threshold, c.geometry.blocks_per_plane) = (Amount::Blocks(3), 32);
         (c.ftl.placement, c.ftl.reserved_blocks) = (PolicyConfig::named("sepbit"), Amount::Blocks(16));
@@ -208,6 +229,11 @@ fn what_programs_of_several_units_need() {
         ("ssd.gc.schedule = \"io-parallel\"", &|c| c.gc.schedule = "io-parallel".into()),
     ];
     needs(&drive, "ssd.ftl.mapping_unit", changes);
+    // The key at fault is one by which a program carries several: planes, or types of pages.
+    drive.ftl.mapping_unit = None;
+    needs(&drive, "ssd.geometry.program_pages", &changes[..1]);
+    (drive.geometry.planes_per_die, drive.geometry.program_planes) = (2, 2);
+    needs(&drive, "ssd.geometry.program_planes", &changes[..1]);
 }
 
 #[test]
@@ -293,6 +319,15 @@ fn spare_is_what_collection_needs() {
         why.contains("stop = 1 blocks free and 1 write frontier(s); at least 3 spare blocks (37.5%)"),
         "{why}"
     );
+    // Shares are rounded up to a tenth.
+    let why = refused(7, 2);
+    assert!(why.contains("at least 3 spare blocks (42.9%)"), "{why}");
+    let mut wears = one_die();
+    (wears.wear, wears.geometry.blocks_per_plane) = (Some(WearConfig::of(3000)), 7);
+    wears.ftl.reserved_blocks = Amount::Blocks(3);
+    let why = wears.resolve().unwrap_err().to_string();
+    assert!(why.contains("3 spare blocks per allocation unit are all needed"), "{why}");
+    assert!(why.contains("at least 4 spare blocks (57.2%) would work"), "{why}");
     let why = refused(4, 4);
     assert!(why.contains("4 of 4 blocks leave no room for data; at most 3 work"), "{why}");
     let why = refused(3, 3);

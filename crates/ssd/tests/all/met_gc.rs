@@ -6,7 +6,7 @@ use crate::bench::*;
 use harmonia_types::{Met, MetGc, SimTime};
 
 /// Reads 1 and 2 and write 4 are for the plane that collects, read 3 and write 5 for its sibling, and all wait for it. Read 6
-/// comes after it.
+/// of both planes comes after it.
 fn collecting(schedule: &str) -> Bench {
     let mut config = crate::bench::planes(2);
     config.gc.schedule = schedule.into();
@@ -14,7 +14,7 @@ fn collecting(schedule: &str) -> Bench {
     let mut bench = Bench::with(&config, &[LOW, CALM]);
     bench.read(0, 1, 24, 1).read(100, 2, 14, 1).read(100, 3, 7, 1).write(100, 4, 0, 1).write(100, 5, 1, 1);
     bench.collected();
-    bench.read(200_000, 6, 14, 1).collected();
+    bench.read(200_000, 6, 14, 2).collected();
     bench
 }
 
@@ -71,7 +71,7 @@ fn where_planes_share_their_blocks_nobody_is_counted() {
     let mut config = one_die();
     (config.geometry.planes_per_die, config.geometry.blocks_per_plane) = (2, 4);
     let mut bench = Bench::aged(&config, &[0]);
-    bench.read(0, 1, 0, 1).collected();
+    bench.read(0, 1, 0, 2).collected();
     assert!(bench.find(1).expect("done").met_gc, "it met the collection");
     assert_eq!(bench.device.counters().met_gc, MetGc::default());
 }

@@ -174,24 +174,56 @@ fn a_frontier_goes_from_die_to_die() {
     bench.known_by(now + 1_300, 5, now + 1_300 + 2 * LINK, Blame { link: 2 * LINK, ..read_blame() });
 }
 
-/// A collection of a superblock is one of all its dies, and each die has the work of its own pages.
+/// A read of what was never written needs no die, and that of a page on its way follows it. A trim leaves pages that it covers in part.
 #[test]
-fn all_dies_of_a_superblock_collect_at_once() {
+fn what_lies_nowhere_needs_no_die_and_parts_of_pages_are_not_trimmed() {
+    let mut bench = Bench::empty(&drive(2, 16));
+    bench.write(0, 1, 0, 1).read(0, 2, 5, 1).read(10, 3, 0, 1);
+    bench.known_by(10, 2, 2 * LINK, Blame { link: 2 * LINK, ..Blame::default() });
+    bench.known_at(6_670, 3, 6_740, Blame { link: 60 + LINK, queue_host: 5_300, ..read_blame() });
+    let is_there = |bench: &Bench| bench.device.ftl().lookup(0, 0).is_some();
+    let edges = SubRequest { offset: 512, ..sub(4, Operation::Trim, 0, 1) };
+    bench.submit(7_000, edges).known_by(7_000, 4, 7_000, Blame::default());
+    assert!(is_there(&bench));
+    bench.submit(8_000, sub(5, Operation::Trim, 0, 1)).advance(8_000);
+    assert!(!is_there(&bench));
+}
+
+/// Two dies with eight superblocks of 16 pages, six of which are full. Superblock 0 keeps the pages at offsets 0, 1, 2 and 4: three of die
+/// 0 and one of die 1.
+fn six_are_full(schedule: &str) -> Bench {
     let mut config = drive(2, 16);
     config.geometry.blocks_per_plane = 8;
     config.ftl.reserved_blocks = Amount::Blocks(4);
+    config.gc.schedule = schedule.into();
     let mut ftl = Ftl::new(&config, 1, "device").unwrap();
-    // Superblock 0 keeps the pages at offsets 0, 1, 2 and 4: three of die 0 and one of die 1.
     let rest = (0..16).filter(|lpn| ![0, 1, 2, 4].contains(lpn));
-    let order: Vec<u32> = (0..64).chain(rest).chain(16..24).chain(32..38).chain(48..54).collect();
-    for lpn in order {
+    for lpn in (0..64).chain(rest).chain(16..24).chain(32..38).chain(48..54) {
         ftl.program(0, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
     }
-    assert_eq!(ftl.free_blocks(0), 2, "six superblocks are full");
+    assert_eq!(ftl.free_blocks(0), 2);
     let mut bench = Bench::with(&config, &[]);
     bench.device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
+    bench
+}
+
+/// Die 1 is done with the first victim at 32,200, and die 0 at 34,200. The data of the write is over the link at 32,250.
+#[test]
+fn a_write_on_the_link_ends_collection_in_idle_time() {
+    assert!(six_are_full("blocking").force_idle(0).collected()[0].1 > 34_200);
+    let mut bench = six_are_full("blocking");
+    assert_eq!(bench.force_idle(0).write(32_180, 1, 0, 1).collected(), [(0, 34_200)]);
+}
+
+/// A collection of a superblock is one of all its dies, and each die has the work of its own pages.
+#[test]
+fn all_dies_of_a_superblock_collect_at_once() {
+    let mut bench = six_are_full("blocking");
     // The page after this one opens the superblock that makes the unit low; the next one makes it collect.
-    bench.write(0, 1, 0, 1);
+    bench.write(0, 1, 0, 1).advance(LINK + 100);
+    // A read would wait for the die of its page: page 42 lies in die 0, page 43 in die 1.
+    let left = [42, 43].map(|page| bench.device.collection_left_in(page * PAGE, PAGE, SimTime(LINK + 100)));
+    assert_eq!(left, [27_500, 32_100].map(|left| Some(SimDuration(left))));
     let now = 100_000;
     bench.write(now, 2, 40, 1);
     let intervals = bench.collected();
@@ -212,17 +244,7 @@ fn all_dies_of_a_superblock_collect_at_once() {
 /// The same step by step: reads and programs take turns, and each page crosses the bus when it is read and when it is programmed.
 #[test]
 fn dies_of_a_superblock_collect_step_by_step() {
-    let mut config = drive(2, 16);
-    config.geometry.blocks_per_plane = 8;
-    config.ftl.reserved_blocks = Amount::Blocks(4);
-    config.gc.schedule = "preemptive".into();
-    let mut ftl = Ftl::new(&config, 1, "device").unwrap();
-    let rest = (0..16).filter(|lpn| ![0, 1, 2, 4].contains(lpn));
-    for lpn in (0..64).chain(rest).chain(16..24).chain(32..38).chain(48..54) {
-        ftl.program(0, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
-    }
-    let mut bench = Bench::with(&config, &[]);
-    bench.device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
+    let mut bench = six_are_full("preemptive");
     // This write opens a superblock, which makes the unit low: its die does its part of the collection first.
     bench.write(0, 1, 0, 1);
     let intervals = bench.collected();

@@ -1,9 +1,9 @@
 //! When exactly is it done? Literal devices, literal nanoseconds: not ready at t - 1, ready at t.
 
 use crate::bench::*;
-use harmonia_flash::Copyback;
+use harmonia_flash::{Copyback, PageTimes};
 use harmonia_ssd::{Amount, SubRequest};
-use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
+use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
 #[test]
 fn a_read_is_array_then_transfer_then_link() {
@@ -65,6 +65,29 @@ fn link_latency_is_paid_once_a_sub_request() {
     let mut bench = Bench::with(&config, &[&[0], &[0]]);
     // Two pages side by side: 500, then 1,300 on both dies, then one after the other over the link.
     bench.read(0, 1, 0, 2).known_at(1_800, 1, 1_940, Blame { link: 640, ..read_blame() });
+    assert_eq!(bench.device.events(), 3, "it arrives, and each die is done");
+}
+
+/// The page that is done last stands for a sub-request, and of pages that are done at once the first one, whichever die began earlier. Pages
+/// 0 and 1 are read in 1,300, pages 2 and 3 in 2,600.
+#[test]
+fn of_pages_that_are_done_at_once_the_first_one_stands_for_all() {
+    let mut config = two_dies();
+    config.link.bandwidth = 1 << 60;
+    config.timing.read = PageTimes::by_type(&[1_000, 2_300].map(SimDuration)).expect("two times");
+    let first_stands = |is_behind: bool, page: u64| {
+        let mut bench = Bench::with(&config, &[&[0, 1], &[0, 1]]);
+        let parity = ParityPages { phase: 0, period: 2, run: 1, cause: IoCause::Parity };
+        if is_behind {
+            bench.read(0, 9, 1, 1);
+        }
+        bench.submit(0, SubRequest { parity, ..sub(1, Operation::Read, page, 2) }).advance(10_000);
+        bench.find(1).map(|done| (done.finish.0, done.is_parity))
+    };
+    assert_eq!(first_stands(false, 0), Some((1_300, true)));
+    assert_eq!(first_stands(false, 1), Some((2_600, false)));
+    // Page 1 is behind another read of it, so page 2 has begun before.
+    assert_eq!(first_stands(true, 1), Some((2_600, true)));
 }
 
 #[test]
@@ -75,6 +98,19 @@ fn a_read_of_an_unmapped_page_costs_the_link_only() {
     bench.known_by(10, 2, 80, Blame { link: LINK, ..Blame::default() });
     bench.known_at(1_300, 1, 1_370, read_blame());
     assert_eq!(bench.device.counters().host_pages_read, 1);
+}
+
+/// Four pages but for 512 bytes of the first and 3,072 of the last.
+#[test]
+fn what_a_write_leaves_out_at_its_edges_is_padding() {
+    let mut bench = Bench::empty(&one_die());
+    let edges = SubRequest { offset: 512, length: 3 * PAGE + 512, ..sub(1, Operation::Write, 0, 1) };
+    bench.submit(0, edges).advance(50_000);
+    let counters = bench.device.counters();
+    assert_eq!(
+        (counters.programs[IoCause::Host as usize], counters.padding[IoCause::Host as usize]),
+        (4, 3_584)
+    );
 }
 
 #[test]
