@@ -110,7 +110,11 @@ impl<P: Probe> Device<P> {
         while log.front().is_some_and(|&(_, end)| end <= oldest) {
             log.pop_front();
         }
-        log.push_back((from, until));
+        // Less to walk through where such work goes on without a pause.
+        match log.back_mut() {
+            Some((_, end)) if *end == from => *end = until,
+            _ => log.push_back((from, until)),
+        }
     }
 
     /// How long a die served background work between two moments: what its log holds, and the command that runs.
