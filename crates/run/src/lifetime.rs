@@ -48,14 +48,26 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<[DriveL
     let ends_at = wear.ends_at(shape.reserved_blocks, shape.may_retire) as usize;
     let drives =
         [wear.drawn(seed, drive), WearConfig { drive_spread: 0.0, ..wear.clone() }.drawn(seed, drive)];
+    // A block lasts so much longer than the mean of its drive, whatever that is.
     let mut of_blocks = Vec::with_capacity(both[0].blocks);
     for unit in 0..shape.units() {
-        // A block lasts so much longer than the mean of its drive, whatever that is.
-        of_blocks.clear();
-        of_blocks.extend(drives[0].of_blocks(unit, shape.blocks_per_unit));
-        for ((limits, drive), behind) in both.iter_mut().zip(&drives).zip([behind.round() as u32, 0]) {
-            let left = |&of_block: &f64| drive.erases(of_block).saturating_sub(behind);
-            limits.endurance.push(weakest(of_blocks.iter().map(left).collect(), ends_at));
+        let mut left = [const { Vec::new() }; 2];
+        for of_flash in unit * shape.joined..(unit + 1) * shape.joined {
+            of_blocks.clear();
+            of_blocks.extend(drives[0].of_blocks(of_flash, shape.blocks_per_unit));
+            for ((left, drive), behind) in left.iter_mut().zip(&drives).zip([behind.round() as u32, 0]) {
+                let of_flash =
+                    of_blocks.iter().map(|&of_block| drive.erases(of_block).saturating_sub(behind));
+                if left.is_empty() {
+                    left.extend(of_flash);
+                } else {
+                    // A superblock is used no more when the first of its blocks has worn out.
+                    left.iter_mut().zip(of_flash).for_each(|(least, erases)| *least = erases.min(*least));
+                }
+            }
+        }
+        for (limits, left) in both.iter_mut().zip(left) {
+            limits.endurance.push(weakest(left, ends_at));
         }
     }
     Some(both)
@@ -244,30 +256,47 @@ mod tests {
     /// Of a used drive and of one that is new and of mean endurance: the weakest of all blocks, drawn one by one.
     #[test]
     fn the_weakest_blocks_of_a_drive_are_the_first_of_all_in_order() {
-        let sets = |spare: u32| {
+        let sets = |spare: u32, superblock: &str| {
             let keys = ["ssd.wear.endurance=500", "ssd.wear.spread=20%", "ssd.wear.drive_spread=30%"];
-            let spare = format!("ssd.wear.end_at_spare={spare}%");
-            keys.map(String::from).into_iter().chain([spare]).collect::<Vec<_>>()
+            let others =
+                [format!("ssd.wear.end_at_spare={spare}%"), format!("ssd.ftl.superblock={superblock}")];
+            keys.map(String::from).into_iter().chain(others).collect::<Vec<_>>()
         };
-        for (spare, drive, behind) in [(50, 0, 0.0), (1, 3, 37.4), (100, 7, 480.6), (30, 4, 1e6)] {
-            let scenario =
-                Scenario::load("tiny", &sets(spare), None).unwrap_or_else(|error| panic!("{error}"));
+        let cases = [
+            (50, "off", 0, 0.0),
+            (1, "off", 3, 37.4),
+            (100, "off", 7, 480.6),
+            (30, "off", 4, 1e6),
+            (50, "2", 5, 3.5),
+            (50, "drive", 2, 0.0),
+        ];
+        for (spare, superblock, drive, behind) in cases {
+            let scenario = Scenario::load("tiny", &sets(spare, superblock), None)
+                .unwrap_or_else(|error| panic!("{error}"));
             let ssd = &scenario.array.members[0].ssd;
             let (shape, wear) = (ssd.resolve().expect("it works"), ssd.wear.clone().expect("it wears out"));
             let mean = WearConfig { drive_spread: 0.0, ..wear.clone() };
             let ends_at = wear.ends_at(shape.reserved_blocks, shape.may_retire) as usize;
             let both = limits(ssd, 5, drive, behind).expect("limits");
+            assert_eq!(shape.joined > 1, superblock != "off");
             for (of, wear, behind) in [(&both[0], &wear, f64::round(behind) as u32), (&both[1], &mean, 0)] {
                 assert_eq!(of.blocks, shape.blocks_per_unit as usize);
                 let units = (0..shape.units()).map(|unit| {
                     let blocks = 0..shape.blocks_per_unit;
-                    let all = blocks.map(|block| wear.endurance_of(5, drive, unit, block));
+                    let of_flash = unit * shape.joined..(unit + 1) * shape.joined;
+                    let endures =
+                        |block| of_flash.clone().map(|unit| wear.endurance_of(5, drive, unit, block)).min();
+                    let all = blocks.map(|block| endures(block).expect("a block"));
                     let mut left: Vec<u32> = all.map(|erases| erases.saturating_sub(behind)).collect();
                     left.sort_unstable();
                     left.truncate(ends_at);
                     left
                 });
-                assert_eq!(of.endurance, units.collect::<Vec<_>>(), "{spare}% of the spare, drive {drive}");
+                let units: Vec<Vec<u32>> = units.collect();
+                assert_eq!(
+                    of.endurance, units,
+                    "{spare}% of the spare, drive {drive}, superblock {superblock}"
+                );
             }
         }
     }
