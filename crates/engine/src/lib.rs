@@ -18,5 +18,5 @@ pub mod workers;
 
 pub use cache::{prefetch, prefetch_one_of_many, prefetch_whole};
 pub use events::EventQueue;
-pub use rng::Rng;
+pub use rng::{Places, Rng};
 pub use slots::SlotQueue;

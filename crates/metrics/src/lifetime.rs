@@ -49,10 +49,11 @@ pub struct DriveLimits {
     pub rates_cycles: bool,
     /// Bytes that its host may write by its rating.
     pub rated_bytes: Option<f64>,
-    /// By allocation unit, the erases that each block has left, in ascending order; empty where blocks last for ever.
+    /// By allocation unit, the erases that each of its weakest blocks has left, in ascending order: of the blocks that it may lose,
+    /// with the last of which it makes the drive read-only. Empty where blocks last for ever.
     pub endurance: Vec<Vec<u32>>,
-    /// With so many blocks lost a unit makes the drive read-only.
-    pub ends_at: usize,
+    /// Blocks of an allocation unit.
+    pub blocks: usize,
 }
 
 /// Keys of `lifetime`, in every entry of the report's `devices`: at the rate of the measured window.
@@ -172,14 +173,18 @@ impl DriveLimits {
     /// Bytes that the host writes until the first unit has lost what it may lose. `amplification`: of the drive as it is, of which
     /// `before` is not due to collection.
     fn host_bytes(&self, amplification: f64, before: f64) -> Option<f64> {
-        let blocks: usize = self.endurance.iter().map(Vec::len).sum();
-        let block = self.flash as f64 / blocks.max(1) as f64;
+        let block = self.flash as f64 / (self.blocks * self.endurance.len()).max(1) as f64;
         let law = Law::of(amplification / before);
+        // By blocks lost, alike in all units: blocks left, and write amplification with them.
+        let most = self.endurance.iter().map(Vec::len).max().unwrap_or_default();
+        let with = |lost| {
+            let left = (self.blocks - lost) as f64;
+            (left, before * law.with(left / self.blocks as f64))
+        };
+        let by_lost: Vec<(f64, f64)> = (0..most).map(with).collect();
         let of_unit = |unit: &Vec<u32>| {
             let (mut erases, mut bytes) = (0, 0.0);
-            for (lost, &endures) in unit.iter().take(self.ends_at).enumerate() {
-                let left = (unit.len() - lost) as f64;
-                let amplification = before * law.with(left / unit.len() as f64);
+            for (&endures, (left, amplification)) in unit.iter().zip(&by_lost) {
                 bytes += f64::from(endures - erases) * left * block / amplification;
                 erases = endures;
             }
@@ -218,6 +223,9 @@ impl Law {
         }
         for _ in 0..100 {
             let middle = (low + high) / 2.0;
+            if middle == low || middle == high {
+                break;
+            }
             if step(middle) > middle { low = middle } else { high = middle }
         }
         (1.0 / (1.0 - low)).min(MOST_AMPLIFICATION)
@@ -375,7 +383,7 @@ mod tests {
         let limits = DriveLimits {
             rated_bytes: Some(1e15),
             endurance: vec![vec![2_000, 3_000]],
-            ends_at: 2,
+            blocks: 2,
             ..limits()
         };
         let slow = LifetimeReport::of(&limits, &device(), 2 * HOUR);
@@ -389,8 +397,8 @@ mod tests {
     /// The first of two units ends the drive, and both are written alike.
     #[test]
     fn the_spare_of_the_weakest_unit_ends_a_drive() {
-        let endurance = vec![vec![100, 100, 100, 100], vec![50, 80, 120, 120]];
-        let limits = DriveLimits { flash: 800, endurance, ends_at: 2, ..limits() };
+        let endurance = vec![vec![100, 100], vec![50, 80]];
+        let limits = DriveLimits { flash: 800, endurance, blocks: 4, ..limits() };
         // No collection: write amplification stays 1. 4 blocks of 100 bytes 50 times, then 3 of them 30 times.
         assert_eq!(limits.host_bytes(1.0, 1.0), Some(2.0 * (4.0 * 50.0 + 3.0 * 30.0) * 100.0));
         assert_eq!(limits.first_block(), Some(50));
@@ -417,10 +425,32 @@ mod tests {
         assert_eq!(Law::of(1.0).with(0.5), 1.0);
     }
 
+    /// Halving stops where a number has no other one between it and the next.
+    #[test]
+    fn the_law_is_what_a_hundred_halvings_find() {
+        let plain = |ratio: f64| {
+            let (mut low, mut high) = (0.0, 1.0 - 1e-9);
+            for _ in 0..100 {
+                let middle = (low + high) / 2.0;
+                let step = libm::exp(-ratio * (1.0 - middle));
+                if step > middle { low = middle } else { high = middle }
+            }
+            (1.0_f64 / (1.0 - low)).min(MOST_AMPLIFICATION)
+        };
+        for amplification in (0..2_000).map(|step| 1.0 + 1e-6 * 1.012_f64.powi(step)) {
+            let law = Law::of(amplification);
+            for share in [1.0, 0.99, 0.9, 0.6] {
+                let (found, ratio) = (law.with(share), law.ratio * share);
+                let has_room = libm::exp(-ratio * 1e-9) < 1.0 - 1e-9;
+                assert!(!has_room || found.to_bits() == plain(ratio).to_bits(), "{amplification} {share}");
+            }
+        }
+    }
+
     /// The mean of all blocks ends nothing where it is known when the spare is gone, unless it is a rating.
     #[test]
     fn what_ends_a_drive() {
-        let wearing = DriveLimits { endurance: vec![vec![2_900, 3_100, 3_200]], ends_at: 2, ..limits() };
+        let wearing = DriveLimits { endurance: vec![vec![2_900, 3_100]], blocks: 3, ..limits() };
         let device = DeviceReport { write_amplification_whole_cycles: Some(1.0), ..device() };
         let limit = |limits: &DriveLimits| LifetimeReport::of(limits, &device, HOUR).limit;
         assert_eq!(limit(&limits()), Some(Limit::Cycles));

@@ -19,9 +19,10 @@ fn behind(ssd: &SsdConfig, report: &DeviceReport) -> Option<f64> {
     Some(so_far + ssd.wear.as_ref().map_or(0.0, |wear| f64::from(wear.used_erases())))
 }
 
-/// The limits of a drive with this number that has so many erases behind it; `None` where neither a rating nor the wear of blocks
-/// says any. `seed`: that of what befalls members, by which the endurance of blocks is drawn.
-fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<DriveLimits> {
+/// The limits of a drive with this number that has so many erases behind it, and of the same drive when it is new, if that is
+/// neither a good one nor a bad one. `None` where neither a rating nor the wear of blocks says any. `seed`: that of what befalls
+/// members, by which the endurance of blocks is drawn.
+fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<[DriveLimits; 2]> {
     if ssd.wear.is_none() && ssd.rating.is_none() {
         return None;
     }
@@ -33,26 +34,54 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<DriveLi
     let wear = ssd.wear.as_ref();
     let cycles = rated.or(wear.map(|wear| wear.endurance));
     let all_blocks = blocks * u64::from(shape.units());
-    let endurance = wear.map(|wear| {
-        let unit = |unit: u32| {
-            let blocks = 0..shape.blocks_per_unit;
-            let mut endurance: Vec<u32> =
-                blocks.map(|block| wear.endurance_of(seed, drive, unit, block)).collect();
-            endurance.iter_mut().for_each(|erases| *erases = erases.saturating_sub(behind.round() as u32));
-            endurance.sort_unstable();
-            endurance
-        };
-        (0..shape.units()).map(unit).collect()
-    });
-    Some(DriveLimits {
+    let left = |behind: f64| DriveLimits {
         capacity,
         flash: all_blocks * u64::from(shape.data_pages) * page,
         cycles: cycles.map(|cycles| (f64::from(cycles) - behind).max(0.0)),
         rates_cycles: rated.is_some(),
         rated_bytes: ssd.rating.and_then(|rating| rating.host_bytes(capacity)),
-        endurance: endurance.unwrap_or_default(),
-        ends_at: wear.map_or(0, |wear| wear.ends_at(shape.reserved_blocks, shape.may_retire) as usize),
-    })
+        endurance: Vec::new(),
+        blocks: shape.blocks_per_unit as usize,
+    };
+    let mut both = [left(behind), left(0.0)];
+    let Some(wear) = wear else { return Some(both) };
+    let ends_at = wear.ends_at(shape.reserved_blocks, shape.may_retire) as usize;
+    let drives =
+        [wear.drawn(seed, drive), WearConfig { drive_spread: 0.0, ..wear.clone() }.drawn(seed, drive)];
+    // A block lasts so much longer than the mean of its drive, whatever that is.
+    let mut of_blocks = Vec::with_capacity(both[0].blocks);
+    for unit in 0..shape.units() {
+        let mut left = [const { Vec::new() }; 2];
+        for of_flash in unit * shape.joined..(unit + 1) * shape.joined {
+            of_blocks.clear();
+            of_blocks.extend(drives[0].of_blocks(of_flash, shape.blocks_per_unit));
+            for ((left, drive), behind) in left.iter_mut().zip(&drives).zip([behind.round() as u32, 0]) {
+                let of_flash =
+                    of_blocks.iter().map(|&of_block| drive.erases(of_block).saturating_sub(behind));
+                if left.is_empty() {
+                    left.extend(of_flash);
+                } else {
+                    // A superblock is used no more when the first of its blocks has worn out.
+                    left.iter_mut().zip(of_flash).for_each(|(least, erases)| *least = erases.min(*least));
+                }
+            }
+        }
+        for (limits, left) in both.iter_mut().zip(left) {
+            limits.endurance.push(weakest(left, ends_at));
+        }
+    }
+    Some(both)
+}
+
+/// So many of the blocks with these erases left, those that have fewest, in ascending order.
+fn weakest(mut left: Vec<u32>, count: usize) -> Vec<u32> {
+    if count < left.len() {
+        left.select_nth_unstable(count);
+        left.truncate(count);
+        left.shrink_to_fit();
+    }
+    left.sort_unstable();
+    left
 }
 
 /// Puts lifetimes into a report, where something says what drives endure.
@@ -64,24 +93,15 @@ pub(crate) fn add<'a>(
     let (seed, window) = (array.faults.seed, report.simulated_ns);
     for ((device, drive), index) in report.devices.iter_mut().zip(drives).zip(0..) {
         let Some(behind) = behind(&drive.ssd, device) else { continue };
-        let Some(of) = limits(&drive.ssd, seed, index, behind) else { continue };
-        let life = LifetimeReport::of(&of, device, window);
-        let fresh = limits(&new_drive(&drive.ssd), seed, index, 0.0);
-        let new_drive =
-            fresh.and_then(|limits| LifetimeReport::of(&limits, device, window).wears_out_after());
-        device.lifetime = Some(LifetimeReport { new_drive, ..life });
+        let Some(limits) = limits(&drive.ssd, seed, index, behind) else { continue };
+        let [life, of_new] = limits.map(|limits| LifetimeReport::of(&limits, device, window));
+        device.lifetime = Some(LifetimeReport { new_drive: of_new.wears_out_after(), ..life });
     }
     if report.devices.iter().any(|device| device.lifetime.is_some()) {
         report.array.lifetime = Some(of_array(report));
         let rebuilt = report.array.failures.as_ref().and_then(|failures| failures.rebuild?.work.rate);
         replacements(report, array, rebuilt);
     }
-}
-
-/// The same drive when it is new, if it is neither a good one nor a bad one.
-fn new_drive(ssd: &SsdConfig) -> SsdConfig {
-    let wear = ssd.wear.as_ref().map(|wear| WearConfig { used: 0.0, drive_spread: 0.0, ..wear.clone() });
-    SsdConfig { wear, ..ssd.clone() }
 }
 
 /// Puts into a report when the members of its array are replaced, and what that risks if a member is rebuilt at so many bytes a
@@ -224,5 +244,67 @@ fn of_array(report: &Report) -> ArrayLifetime {
         host_bytes_per_day: if days > 0.0 { written / days } else { 0.0 },
         first: First::of(&report.devices),
         evenness: Evenness::of(report.devices.iter().filter(|device| device.lifetime.is_some())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harmonia_scenario::Scenario;
+
+    use super::*;
+
+    /// Of a used drive and of one that is new and of mean endurance: the weakest of all blocks, drawn one by one.
+    #[test]
+    fn the_weakest_blocks_of_a_drive_are_the_first_of_all_in_order() {
+        let sets = |spare: u32, superblock: &str| {
+            let keys = ["ssd.wear.endurance=500", "ssd.wear.spread=20%", "ssd.wear.drive_spread=30%"];
+            let others =
+                [format!("ssd.wear.end_at_spare={spare}%"), format!("ssd.ftl.superblock={superblock}")];
+            keys.map(String::from).into_iter().chain(others).collect::<Vec<_>>()
+        };
+        let cases = [
+            (50, "off", 0, 0.0),
+            (1, "off", 3, 37.4),
+            (100, "off", 7, 480.6),
+            (30, "off", 4, 1e6),
+            (50, "2", 5, 3.5),
+            (50, "drive", 2, 0.0),
+        ];
+        for (spare, superblock, drive, behind) in cases {
+            let scenario = Scenario::load("tiny", &sets(spare, superblock), None)
+                .unwrap_or_else(|error| panic!("{error}"));
+            let ssd = &scenario.array.members[0].ssd;
+            let (shape, wear) = (ssd.resolve().expect("it works"), ssd.wear.clone().expect("it wears out"));
+            let mean = WearConfig { drive_spread: 0.0, ..wear.clone() };
+            let ends_at = wear.ends_at(shape.reserved_blocks, shape.may_retire) as usize;
+            let both = limits(ssd, 5, drive, behind).expect("limits");
+            assert_eq!(shape.joined > 1, superblock != "off");
+            for (of, wear, behind) in [(&both[0], &wear, f64::round(behind) as u32), (&both[1], &mean, 0)] {
+                assert_eq!(of.blocks, shape.blocks_per_unit as usize);
+                let units = (0..shape.units()).map(|unit| {
+                    let blocks = 0..shape.blocks_per_unit;
+                    let of_flash = unit * shape.joined..(unit + 1) * shape.joined;
+                    let endures =
+                        |block| of_flash.clone().map(|unit| wear.endurance_of(5, drive, unit, block)).min();
+                    let all = blocks.map(|block| endures(block).expect("a block"));
+                    let mut left: Vec<u32> = all.map(|erases| erases.saturating_sub(behind)).collect();
+                    left.sort_unstable();
+                    left.truncate(ends_at);
+                    left
+                });
+                let units: Vec<Vec<u32>> = units.collect();
+                assert_eq!(
+                    of.endurance, units,
+                    "{spare}% of the spare, drive {drive}, superblock {superblock}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_weakest_are_in_order() {
+        assert_eq!(weakest(vec![5, 1, 4, 1, 3], 3), [1, 1, 3]);
+        assert_eq!(weakest(vec![5, 1, 4], 3), [1, 4, 5]);
+        assert_eq!(weakest(vec![5, 1], 4), [1, 5]);
     }
 }

@@ -37,7 +37,7 @@ pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,
     SubCompletion, SubRefusal, SubRequest,
 };
-pub use endurance::WearConfig;
+pub use endurance::{DriveEndurance, WearConfig};
 pub use ftl::{
     Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, RandomOverwrites, Tally, UnitMut, UnitState,
     Worn,

@@ -5,6 +5,7 @@ use harmonia_types::{IoCause, Lpn, Ppn, SimTime};
 use super::free_list::FreeList;
 use super::placed::{PlacingMut, To};
 use super::state::{NONE, OpenBlock, UnitState};
+use super::wear::UnitWear;
 use crate::block::{
     BlockId, BlockState, BlockTable, Erased, GROUP, GroupKey, encode, fewest_valid, state_of, valid_of,
 };
@@ -532,7 +533,8 @@ impl UnitMut<'_> {
         if let Some(leveling) = &mut self.state.leveling {
             leveling.erased(victim, self.erases[victim.index()] - 1);
         }
-        if self.state.wear.is_some() && self.wears_out(victim) {
+        let may_be_due = |wear: &UnitWear| wear.may_be_due(self.erases[victim.index()]);
+        if self.state.wear.as_deref().is_some_and(may_be_due) && self.wears_out(victim) {
             self.entries[victim.index()] = encode(BlockState::Retired, 0);
             if let Some(leveling) = &mut self.state.leveling {
                 leveling.retired(self.erases[victim.index()]);

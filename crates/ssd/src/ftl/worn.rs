@@ -2,7 +2,7 @@
 
 use super::mapping::Ftl;
 use super::state::UnitState;
-use super::wear::UnitWear;
+use super::wear::{Lives, UnitWear};
 use crate::block::{BlockState, state_of};
 use crate::endurance::WearConfig;
 
@@ -26,17 +26,12 @@ pub struct Worn {
 impl Ftl {
     /// Blocks wear out from now on. Nothing happens if they do already.
     pub fn wear_out(&mut self, config: &WearConfig, seed: u64, drive: u16) {
-        let (blocks, used) = (self.shape.blocks_per_unit, config.used_erases());
+        let (blocks, joined, used) = (self.shape.blocks_per_unit, self.shape.joined, config.used_erases());
         let ends_at = config.ends_at(self.shape.reserved_blocks, self.shape.may_retire);
+        let endurance = config.drawn(seed, drive);
         for (unit, state) in (0..).zip(&mut self.units).filter(|(_, state)| state.wear.is_none()) {
-            // A superblock is used no more when the first of its blocks has worn out.
-            let joined = self.shape.joined;
-            let endures = |block| {
-                let of_flash = unit * joined..(unit + 1) * joined;
-                of_flash.map(|unit| config.endurance_of(seed, drive, unit, block)).min().unwrap_or_default()
-            };
-            let limits = (0..blocks).map(|block| endures(block).saturating_sub(used)).collect();
-            state.wear = Some(Box::new(UnitWear::new(limits, ends_at)));
+            let lives = Lives { endurance, of_flash: (unit * joined, (unit + 1) * joined), used };
+            state.wear = Some(Box::new(UnitWear::new(lives, blocks, ends_at)));
         }
     }
 

@@ -96,6 +96,42 @@ impl victim::QueuedReads for NoReads {
     fn for_each(&self, _: &mut dyn FnMut(u32, u32)) {}
 }
 
+/// Drives of random endurance, age and spread: whatever bound spares the draws of blocks that are far from their end, the blocks that
+/// retire are those that have had the erases which [`WearConfig`] draws for them.
+#[test]
+fn blocks_that_are_drawn_late_retire_as_if_all_were_drawn_at_first() {
+    let (mut rng, mut retired) = (Rng::stream(3, "drives"), 0);
+    for round in 0..40 {
+        let mut pick = |values: &[f64]| values[rng.below(values.len() as u64) as usize];
+        let wear = WearConfig {
+            spread: pick(&[0.03, 0.1, 0.4]),
+            drive_spread: pick(&[0.0, 0.03, 0.5]),
+            used: pick(&[0.0, 0.3, 0.9]),
+            ..WearConfig::of(pick(&[8.0, 20.0, 60.0]) as u32)
+        };
+        let drive = rng.below(1_000) as u16;
+        // So many blocks are free that a block which is due need not be kept for want of room.
+        let mut config = unit(128, 48);
+        config.gc.hard_threshold = Amount::Blocks(12);
+        let mut written = Written::full(&config);
+        written.ftl.wear_out(&wear, SEED, drive);
+        while !written.ftl.is_worn_out(0) && written.gap().1 < 70.0 {
+            written.overwrite(100);
+            let is_due = |block: u32| {
+                let erases = written.ftl.erase_counts()[block as usize];
+                erases > 0 && wear.used_erases() + erases >= wear.endurance_of(SEED, drive, 0, block)
+            };
+            if !written.ftl.is_worn_out(0) {
+                let due: Vec<u32> = (0..128).filter(|&block| is_due(block)).collect();
+                assert_eq!(written.retired(), due, "round {round}: {wear:?} drive {drive}");
+            }
+            written.ftl.audit();
+        }
+        retired += written.retired().len();
+    }
+    assert!(retired > 500, "{retired} blocks retired");
+}
+
 /// Blocks retire when they have had the erases that were drawn for them, neither one sooner nor later, whatever the order in which
 /// they are used.
 #[test]
