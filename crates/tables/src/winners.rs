@@ -29,7 +29,16 @@ pub struct Line {
     /// The first screen says it elsewhere: with the choice and in its table.
     pub is_detail: bool,
     /// On the first screen who tie, if that is all there is to say.
-    ties: Option<String>,
+    ties: Option<Tie>,
+}
+
+/// Who tie.
+#[derive(Clone, PartialEq, Eq)]
+struct Tie {
+    /// In the order of the alphabet.
+    labels: Vec<String>,
+    /// One of them, and how many more.
+    text: String,
 }
 
 impl Line {
@@ -67,7 +76,9 @@ fn told(said: &Said<'_>) -> Vec<Line> {
     let mut left_out = Vec::new();
     let winner = |&(what, winner, show): &(&'static str, &Winner, Show)| {
         let mut line = Line::new(what, said.winner(winner, show));
-        line.ties = said.those_that_tie(winner);
+        // The table has no others.
+        let is_in_table = ["mean", "p99", "p99 of reads"].contains(&what);
+        line.ties = said.those_that_tie(winner).filter(|_| is_in_table);
         // The first screen says once who takes no part in any figure.
         if !(said.is_short && left_out == winner.unknown) {
             line.text.push_str(&said.left_out(winner));
@@ -179,14 +190,14 @@ fn without_details(lines: &mut Vec<Line>) {
     });
 }
 
-/// One line for successive figures in which the same tie, whose values the table has.
+/// One line for successive figures in which the same policies tie. The table has the values.
 fn with_ties_joined(lines: Vec<Line>) -> Vec<Line> {
     let mut joined: Vec<Line> = Vec::new();
     let mut run: Vec<Line> = Vec::new();
     let mut end = |run: &mut Vec<Line>| match run.last().and_then(|last| last.ties.clone()) {
-        Some(who) if run.len() > 1 => {
+        Some(Tie { text, .. }) if run.len() > 1 => {
             let figures: Vec<&str> = run.drain(..).map(|line| line.what).collect();
-            joined.push(Line::new("ties", format!("{} ({who})", figures.join(", "))));
+            joined.push(Line::new("ties", format!("{} ({text})", figures.join(", "))));
         }
         _ => joined.append(run),
     };
@@ -319,20 +330,23 @@ impl Said<'_> {
         }
     }
 
-    /// "a (1.2 ms), b (1.3 ms) and 2 more".
-    /// Who tie with the baseline, without values, for the first screen; `None` where somebody is lowest.
-    fn those_that_tie(&self, winner: &Winner) -> Option<String> {
+    /// Who tie with the baseline; `None` where somebody is lowest.
+    fn those_that_tie(&self, winner: &Winner) -> Option<Tie> {
         let baseline = self.baseline();
         let is_plain = winner.void.is_none() && winner.labels.iter().any(|label| label == baseline);
         (self.is_short && is_plain && winner.is_tie()).then(|| {
             let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
-            match winner.labels.len() {
+            let text = match winner.labels.len() {
                 all if all == buildable => "all".to_owned(),
                 some => format!("{} and {} more", (self.name)(baseline), some - 1),
-            }
+            };
+            let mut labels = winner.labels.clone();
+            labels.sort_unstable();
+            Tie { labels, text }
         })
     }
 
+    /// "a (1.2 ms), b (1.3 ms) and 2 more".
     fn tied(&self, winner: &Winner, show: Show) -> String {
         let Winner { labels, values, .. } = winner;
         let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
@@ -531,6 +545,24 @@ mod tests {
     use crate::fixtures::{four_runs, run};
 
     /// Whoever ties, it has one form.
+    #[test]
+    fn successive_figures_have_one_line_if_the_same_policies_tie() {
+        let line = |what: &'static str, labels: &[&str]| {
+            let text = format!("local and {} more", labels.len() - 1);
+            let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+            Line { ties: Some(Tie { labels, text }), ..Line::new(what, format!("of {what}")) }
+        };
+        let said = |lines: Vec<Line>| -> Vec<String> {
+            with_ties_joined(lines).iter().map(|line| format!("{}: {}", line.what, line.text)).collect()
+        };
+        let (ab, ac) = (["a", "b", "local"], ["a", "c", "local"]);
+        let three = || vec![line("mean", &ab), line("p99", &ab), Line::new("erases", "few".to_owned())];
+        assert_eq!(said(three()), ["ties: mean, p99 (local and 2 more)", "erases: few"]);
+        assert_eq!(said(vec![line("mean", &ab), line("p99", &ac)]), ["mean: of mean", "p99: of p99"], "others");
+        let apart = vec![line("mean", &ab), Line::new("p99", "one".to_owned()), line("p99 of reads", &ab)];
+        assert_eq!(said(apart), ["mean: of mean", "p99: one", "p99 of reads: of p99 of reads"]);
+    }
+
     #[test]
     fn a_tie_is_said_in_one_form() {
         let said = |labels: &[&str], is_short: bool| {

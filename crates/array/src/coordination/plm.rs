@@ -509,7 +509,7 @@ mod tests {
         );
     }
 
-    /// The first of two replacements is rebuilt: reads can still do without nobody.
+    /// The first of two replacements is rebuilt: reads still need every member.
     #[test]
     fn with_one_more_missing_a_rebuilt_replacement_brings_no_window_back() {
         decisions(

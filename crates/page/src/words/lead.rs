@@ -18,10 +18,10 @@ pub(super) fn on_average(pair: &Pair<'_>, other: &Report) -> String {
     let Pair { best, tied, .. } = pair;
     if !verdicts::keeps_up(pair.part, other) {
         return format!(
-            "The mean response time is {} under {}. Under {} it grows with the length of the run.",
-            ms(mean_ns(best)),
+            "Under {} the mean response time grows with the length of the run. Under {} it is {}.",
+            name(other),
             name(best),
-            name(other)
+            ms(mean_ns(best))
         );
     }
     let mut text = format!(
@@ -59,12 +59,12 @@ fn tail(pair: &Pair<'_>, other: &Report) -> Option<String> {
     let (ours, theirs) = (p99(pair.best)?, p99(other)?);
     let by = change(ours, theirs);
     let chance = verdicts::may_be_chance(pair.difference(|all| all.p99));
-    let mut text = format!("p99 is {} against {}{}", ms(ours), ms(theirs), told(by, chance));
+    let mut text = format!("p99 is {} and {}{}", ms(theirs), ms(ours), told(by, chance));
     if let Some((ours, theirs)) = p999(pair.best).zip(p999(other)) {
         let beyond = change(ours, theirs);
         let chance = verdicts::may_be_chance(pair.difference(|all| all.p999));
         if direction(beyond) != direction(by) {
-            let _ = write!(text, ", p99.9 {} against {}{}", ms(ours), ms(theirs), told(beyond, chance));
+            let _ = write!(text, ", p99.9 {} and {}{}", ms(theirs), ms(ours), told(beyond, chance));
         }
     }
     text.push('.');

@@ -43,13 +43,13 @@
 //! on RAID-5, or `n - 3` units, P and Q on RAID-6, and leaves one member free. What is in the way of a write, a unit or parity, is written
 //! on the free member and stays there; the member that collects is then free of the stripe. One 4 KiB write takes 2 reads and 2
 //! writes on five members of RAID-5, whoever collects. On six members of RAID-6 it takes 2 reads and 3 writes, and one read more if a unit
-//! is in the way that is not written. A read of a unit that is in the way reads the other units and a parity: as many members as a
+//! is in the way that is not written (with `array.small_write = "reconstruct"` or `"fewest"`). A read of a unit that is in the way reads the other units and a parity: as many members as a
 //! stripe has units. A unit that is in the way and not written costs a read-modify-write. On RAID-6 it is rebuilt from the others
 //! instead where that takes fewer reads. The copy that is left behind is trimmed when its member may be used again.
 //!
-//! With floating stripes of RAID-6, reads go around two members that collect. Writes go around both, too, unless two units or parities that
-//! are to be written are in the way, or one is and the free member collects. Such writes wait (`waits_several`). So do writes of
-//! RAID-5 when two members of a stripe collect.
+//! With floating stripes of RAID-6, reads and writes go around two members that collect. A write waits (`waits_several`) if more of what its
+//! stripe holds is in the way than it has parities, if two of what is to be written are, or if one is and the free member collects.
+//! `array.layout` has no effect on floating stripes: parity begins on all members alike.
 //!
 //! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6. Five members hold as
 //! much with `array.level = "draid1:3d:1s"`, and six with `"draid2:3d:1s"`, in the same stripes that stay where they are. The part of
@@ -210,11 +210,15 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
 /// Whether so many members and these keys allow stripes that leave a member free.
 fn floats(config: &Config, parameters: &Parameters<'_>) -> Result<(), String> {
     let Parameters { devices, redundancy, .. } = *parameters;
-    // Fewer leave one unit, its parities and the free member: that is a mirror. Levels without parity are refused elsewhere.
+    // Levels that keep data once are refused elsewhere.
+    if redundancy == 0 {
+        return Ok(());
+    }
+    // Fewer leave one unit, its parities and the free member: that is a mirror.
     let least = 3 + redundancy.clamp(1, 2);
     if !(least..=MOST_FLOATING).contains(&devices) {
         return Err(format!(
-            "stripes = \"floating\" needs {least} to {MOST_FLOATING} members, and there are {devices}; \"rows\" works"
+            "stripes = \"floating\" needs {least} to {MOST_FLOATING} members, and there are {devices}"
         ));
     }
     if config.forced {

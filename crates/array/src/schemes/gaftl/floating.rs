@@ -24,8 +24,9 @@
 //!   collection before that would move the copy.
 //! * A row lies at one place of all members. So an array holds `n - 2` members' worth of data (`n - 3` on RAID-6), and each member is
 //!   `1 / n` empty, which is spare space to it.
-//! * If two members of a row collect, operations of RAID-5 go where they belong and wait (`waits_several`). RAID-6 reads around both. It
-//!   writes around both as well unless two slots are to be written that are in the way: there is one free member.
+//! * Operations go where they belong and wait (`waits_several`) if more slots of a row are in the way than it has parities. So do writes
+//!   if two slots that are to be written are in the way, or if one is and the free member collects. RAID-6 goes around two
+//!   members otherwise.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III: stripes whose members are chosen as they are written, Algorithms 1 to
 //! 3, and "there will always be at least one array element that will not be involved".

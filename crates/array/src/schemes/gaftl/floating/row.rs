@@ -10,8 +10,8 @@
 //! | a unit that is not written | the fewer of `w + p` and `u` | the same | `w + p` |
 //!
 //! In the last line `w + p` are the old units and the parities, for a read-modify-write. `u` are all other units and P, which say
-//! what the unit in the way holds. That is fewer only on RAID-6, where all other units are written. Whoever is to read old data and
-//! parity always takes `w + p`.
+//! what the unit in the way holds. That is fewer only on RAID-6, where all other units are written. With `array.small_write = "read-modify-write"` the last
+//! line is always `w + p`.
 //!
 //! Units that have never been written are zeros, are in no parity and are not read: with fewer units the row is as one of an array
 //! with so many members fewer. A unit that is written in part is read as well; if its member collects, the other units and a parity say
