@@ -1,25 +1,21 @@
 //! Arrays that are compiled here for the programs of tests, as devices are in [`harmonia_ssd::compiled`].
 
-use harmonia_ssd::probe::{AnyProbe, NoProbe, Probe};
+use std::sync::atomic::AtomicPtr;
+
+use harmonia_ssd::probe::{AnyProbe, NoProbe};
 
 use crate::Array;
-use crate::payload::{AnyPayload, NoPayload, Payload};
+use crate::payload::{AnyPayload, NoPayload};
 
-/// What programs of tests call of arrays; how many there are, so that none is left out of the crate.
-pub fn arrays() -> usize {
-    methods::<NoProbe, NoPayload>().len() + methods::<AnyProbe, AnyPayload>().len()
+/// Pointers to the methods of an array with this probe and payload.
+macro_rules! methods {
+    ($probe:ty, $payload:ty: $($method:ident),*) => { [$(AtomicPtr::new(Array::<$probe, $payload>::$method as *mut ())),*] };
+    ($probe:ty, $payload:ty) => {
+        methods!(
+            $probe, $payload: submit, advance_until, run_ahead, submit_ahead, begin_window, fail, lose_power, counters, audit
+        )
+    };
 }
 
-fn methods<P: Probe, C: Payload>() -> [*const (); 9] {
-    [
-        Array::<P, C>::submit as *const (),
-        Array::<P, C>::advance_until as *const (),
-        Array::<P, C>::run_ahead as *const (),
-        Array::<P, C>::submit_ahead as *const (),
-        Array::<P, C>::begin_window as *const (),
-        Array::<P, C>::fail as *const (),
-        Array::<P, C>::lose_power as *const (),
-        Array::<P, C>::counters as *const (),
-        Array::<P, C>::audit as *const (),
-    ]
-}
+/// What programs of tests call of arrays. A static that others can name stays in the crate, with all that it points to.
+pub static ARRAYS: [[AtomicPtr<()>; 9]; 2] = [methods!(NoProbe, NoPayload), methods!(AnyProbe, AnyPayload)];

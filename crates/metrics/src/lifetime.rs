@@ -49,8 +49,8 @@ pub struct DriveLimits {
     pub rates_cycles: bool,
     /// Bytes that its host may write by its rating.
     pub rated_bytes: Option<f64>,
-    /// By allocation unit, the erases that each of its weakest blocks has left, in ascending order: of the blocks that it may lose,
-    /// with the last of which it makes the drive read-only. Empty where blocks last for ever.
+    /// By allocation unit: erases left of its weakest blocks, ascending. There are as many as the unit may lose (at most `blocks`), and the
+    /// last makes the drive read-only. Empty where blocks last for ever.
     pub endurance: Vec<Vec<u32>>,
     /// Blocks of an allocation unit.
     pub blocks: usize,

@@ -19,8 +19,8 @@ fn behind(ssd: &SsdConfig, report: &DeviceReport) -> Option<f64> {
     Some(so_far + ssd.wear.as_ref().map_or(0.0, |wear| f64::from(wear.used_erases())))
 }
 
-/// The limits of a drive with this number that has so many erases behind it, and of the same drive when it is new, if that is
-/// neither a good one nor a bad one. `None` where neither a rating nor the wear of blocks says any. `seed`: that of what befalls
+/// The limits of a drive with this number that has so many erases behind it, and of a new drive of mean endurance whose blocks differ in
+/// the same way. `None` where neither a rating nor the wear of blocks says any. `seed`: that of what befalls
 /// members, by which the endurance of blocks is drawn.
 fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<[DriveLimits; 2]> {
     if ssd.wear.is_none() && ssd.rating.is_none() {
@@ -34,7 +34,7 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<[DriveL
     let wear = ssd.wear.as_ref();
     let cycles = rated.or(wear.map(|wear| wear.endurance));
     let all_blocks = blocks * u64::from(shape.units());
-    let left = |behind: f64| DriveLimits {
+    let after = |behind: f64| DriveLimits {
         capacity,
         flash: all_blocks * u64::from(shape.data_pages) * page,
         cycles: cycles.map(|cycles| (f64::from(cycles) - behind).max(0.0)),
@@ -43,7 +43,7 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<[DriveL
         endurance: Vec::new(),
         blocks: shape.blocks_per_unit as usize,
     };
-    let mut both = [left(behind), left(0.0)];
+    let mut both = [after(behind), after(0.0)];
     let Some(wear) = wear else { return Some(both) };
     let ends_at = wear.ends_at(shape.reserved_blocks, shape.may_retire) as usize;
     let drives =
@@ -52,7 +52,7 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<[DriveL
     let mut of_blocks = Vec::with_capacity(both[0].blocks);
     for unit in 0..shape.units() {
         let mut left = [const { Vec::new() }; 2];
-        for of_flash in unit * shape.joined..(unit + 1) * shape.joined {
+        for of_flash in shape.of_flash(unit) {
             of_blocks.clear();
             of_blocks.extend(drives[0].of_blocks(of_flash, shape.blocks_per_unit));
             for ((left, drive), behind) in left.iter_mut().zip(&drives).zip([behind.round() as u32, 0]) {
@@ -61,7 +61,6 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<[DriveL
                 if left.is_empty() {
                     left.extend(of_flash);
                 } else {
-                    // A superblock is used no more when the first of its blocks has worn out.
                     left.iter_mut().zip(of_flash).for_each(|(least, erases)| *least = erases.min(*least));
                 }
             }

@@ -6,7 +6,11 @@
 //! ```
 //!
 //! Endurance comes from a hash of the block's place and not from a stream of random numbers. So it depends neither on the order of
-//! events nor on what else a scenario draws, and a test can compute the endurance of any block.
+//! events nor on what else a scenario draws, and a test can compute the endurance of any block. Units are counted as if there were no
+//! superblocks. A superblock endures what the weakest of its blocks does.
+//!
+//! Not modelled: blocks of several planes that one program writes (`ssd.geometry.program_planes`) have one endurance together, unless they are
+//! in a superblock.
 //!
 //! Both spreads are assumptions: no published measurement of either was found.
 

@@ -142,7 +142,8 @@ pub struct Shape {
     pub units_per_die: u32,
     /// Dies that share the blocks of a unit: 1, unless there are superblocks.
     pub dies_per_unit: u32,
-    /// Blocks of the flash that make one of a unit: 1, unless there are superblocks.
+    /// Blocks of the flash that make one of a unit, each with an endurance of its own: 1, unless there are superblocks. Blocks of planes that one
+    /// program writes count as one.
     pub joined: u32,
     /// Planes inside an allocation unit.
     pub planes_per_unit: u32,
@@ -246,6 +247,12 @@ impl Numbers {
 }
 
 impl Shape {
+    /// The numbers, among blocks of the flash, of those that make a block of this unit. Such a block is used no more when the first of them
+    /// has worn out.
+    pub fn of_flash(&self, unit: u32) -> std::ops::Range<u32> {
+        unit * self.joined..(unit + 1) * self.joined
+    }
+
     /// Allocation units of the device.
     pub fn units(&self) -> u32 {
         self.numbers.first_unit(self.dies)

@@ -558,7 +558,11 @@ mod tests {
         let (ab, ac) = (["a", "b", "local"], ["a", "c", "local"]);
         let three = || vec![line("mean", &ab), line("p99", &ab), Line::new("erases", "few".to_owned())];
         assert_eq!(said(three()), ["ties: mean, p99 (local and 2 more)", "erases: few"]);
-        assert_eq!(said(vec![line("mean", &ab), line("p99", &ac)]), ["mean: of mean", "p99: of p99"], "others");
+        assert_eq!(
+            said(vec![line("mean", &ab), line("p99", &ac)]),
+            ["mean: of mean", "p99: of p99"],
+            "others"
+        );
         let apart = vec![line("mean", &ab), Line::new("p99", "one".to_owned()), line("p99 of reads", &ab)];
         assert_eq!(said(apart), ["mean: of mean", "p99: one", "p99 of reads: of p99 of reads"]);
     }

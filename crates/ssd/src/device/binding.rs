@@ -140,7 +140,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A page from the cache is part of a program that a die is given: its place in the map is settled.
+    /// A page from the cache is part of a program that a die is given: its place in the map is settled. It goes to the frontier of its list in
+    /// the cache, as `to` says.
     pub(super) fn put_into(
         &mut self,
         (die, program): (u32, u32),

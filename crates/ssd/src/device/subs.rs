@@ -163,6 +163,7 @@ impl<P: Probe> Device<P> {
             return self.forget_sub(handle);
         }
         sub.met_gc |= met_gc;
+        // Later, or as late and a lower page; before the first, `last_page` is the highest number.
         if (finish, sub.last_page) > (sub.finish, page) {
             sub.finish = finish;
             sub.last_page = page;

@@ -26,12 +26,12 @@ pub struct Worn {
 impl Ftl {
     /// Blocks wear out from now on. Nothing happens if they do already.
     pub fn wear_out(&mut self, config: &WearConfig, seed: u64, drive: u16) {
-        let (blocks, joined, used) = (self.shape.blocks_per_unit, self.shape.joined, config.used_erases());
-        let ends_at = config.ends_at(self.shape.reserved_blocks, self.shape.may_retire);
+        let (shape, used) = (&self.shape, config.used_erases());
+        let ends_at = config.ends_at(shape.reserved_blocks, shape.may_retire);
         let endurance = config.drawn(seed, drive);
         for (unit, state) in (0..).zip(&mut self.units).filter(|(_, state)| state.wear.is_none()) {
-            let lives = Lives { endurance, of_flash: (unit * joined, (unit + 1) * joined), used };
-            state.wear = Some(Box::new(UnitWear::new(lives, blocks, ends_at)));
+            let lives = Lives { endurance, of_flash: shape.of_flash(unit), used };
+            state.wear = Some(Box::new(UnitWear::new(lives, shape.blocks_per_unit, ends_at)));
         }
     }
 
