@@ -127,12 +127,13 @@ mod tests {
                 ..WearConfig::of(pick(&[1.0, 5.0, 40.0]) as u32)
             };
             let (joined, unit, drive) = (1 + rng.below(4) as u32, rng.below(9) as u32, rng.below(99) as u16);
-            let of_flash = (unit * joined, (unit + 1) * joined);
-            let lives = Lives { endurance: config.drawn(round, drive), of_flash, used: config.used_erases() };
+            let of_flash = unit * joined..(unit + 1) * joined;
+            let (endurance, used) = (config.drawn(round, drive), config.used_erases());
+            let lives = Lives { endurance, of_flash: of_flash.clone(), used };
             let (blocks, ends_at) = (16, 1 + rng.below(12) as u32);
             let mut wear = UnitWear::new(lives, blocks, ends_at);
             let endures = |block| {
-                let of_flash = of_flash.0..of_flash.1;
+                let of_flash = of_flash.clone();
                 of_flash.map(|unit| config.endurance_of(round, drive, unit, block)).min().expect("some")
             };
             let limits: Vec<u32> =
