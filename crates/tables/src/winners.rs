@@ -299,7 +299,13 @@ impl Said<'_> {
         }
         let told: Vec<String> =
             reasons.iter().map(|(why, names)| format!("{} not ranked: {why}", names.join(", "))).collect();
-        if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) }
+        let all: Vec<&str> = reasons.iter().flat_map(|(_, names)| names).map(String::as_str).collect();
+        match (told.is_empty(), self.is_short) {
+            (true, _) => String::new(),
+            // The warnings have the reasons.
+            (false, true) => format!(" ({} not ranked)", all.join(", ")),
+            (false, false) => format!(" ({})", told.join("; ")),
+        }
     }
 
     /// The best of those that do not tie: how much it has, or how much more than the baseline where that is the lowest.
