@@ -112,12 +112,14 @@ fn without_collection(variants: &[&[Report]]) -> Option<String> {
     let rate = served(bound);
     let shown = if rate < 10.0 { format!("{rate:.2}") } else { format_count(rate.round() as u64) };
     let (part, rest) = match () {
-        () if !is_late(bound) => ("is why", "keep up, and serve"),
-        () if rate > (1.0 + PART) * served(late) => ("is a part of it", "not keep up either, but serve"),
-        () => ("is not why", "serve no more than"),
+        () if !is_late(bound) => ("is the cause", "keep up, and serve"),
+        () if rate > (1.0 + PART) * served(late) => {
+            ("is a part of the cause", "serve more, but still not all:")
+        }
+        () => ("is not the cause", "serve no more than"),
     };
     Some(format!(
-        "Garbage collection {part}: if it took no time ({}), the array would {rest} {shown} requests a second",
+        "Garbage collection {part}. If it took no time ({}), the array would {rest} {shown} requests a second",
         label(bound)
     ))
 }
@@ -237,15 +239,15 @@ mod tests {
         assert!(said(&[slow()]).ends_with(
             "it is so. Compare it with ideal (harmonia compare --policies local,ideal) to see what it would serve without collection"
         ));
-        let keeps_up = "it is so. Garbage collection is why: if it took no time (ideal), the array would keep up, and serve 15,000 \
+        let keeps_up = "it is so. Garbage collection is the cause. If it took no time (ideal), the array would keep up, and serve 15,000 \
                         requests a second";
         assert_eq!(said(&[slow(), bound(&[])]), keeps_up);
-        let part = "Garbage collection is a part of it: if it took no time (ideal), the array would not keep up either, but serve \
+        let part = "Garbage collection is a part of the cause. If it took no time (ideal), the array would serve more, but still not all: \
                     15,000 requests a second";
         assert!(said(&[slow(), bound(&[OVERLOAD])]).ends_with(part));
         let mut fast = slow();
         (fast.host.requests, fast.simulated_ns) = (29_000, 2_000_000_000);
-        let not = "Garbage collection is not why: if it took no time (ideal), the array would serve no more than 15,000 requests a \
+        let not = "Garbage collection is not the cause. If it took no time (ideal), the array would serve no more than 15,000 requests a \
                    second";
         assert!(said(&[fast, bound(&[OVERLOAD])]).ends_with(not));
         let mut other = slow();

@@ -158,7 +158,7 @@ fn remedy(run: &Report) -> String {
         Some(rate) => {
             format!(
                 "One run does not tell the largest rate that the array keeps up with. Try --set workload.arrival.rate={rate}, about {:.0}% of \
-                 what it serves, and a lower one as long as this warning stays",
+                 what it serves, then lower ones until this warning is gone",
                 HEADROOM * 100.0
             )
         }
@@ -493,8 +493,7 @@ mod tests {
             overload(&run).expect("an overload")
         };
         let rate = serde_json::json!({"workload": {"arrival": {"rate": 60_000.0}}});
-        let next = "Try --set workload.arrival.rate=80, about 80% of what it serves, and a lower one as long as this \
-                    warning stays";
+        let next = "Try --set workload.arrival.rate=80, about 80% of what it serves, then lower ones until this warning is gone";
         assert!(told(rate, None).ends_with(next));
         let lower = "Try a lower arrival rate, until this warning is gone";
         assert!(told(serde_json::Value::Null, None).ends_with(lower));
