@@ -16,7 +16,7 @@
 //! A gate knows those who wait by their numbers. Entries and the log let them go in the order in which they came; rows and bits let go
 //! whoever waits for nothing more. It knows nothing of an array, nor of time: whoever asks charges the wait.
 //!
-//! What one more gate needs is shown by one that the tests have, a token bucket: it has a file, `gate/tests.rs`, and a line or two
+//! What one more gate needs is shown by one that the tests have, a token bucket: it has a file, `gate/tests.rs`, and a few lines
 //! where it is asked and where it lets go.
 
 /// What a gate says to who comes.
