@@ -159,6 +159,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 }
                 self.arrange_pass(now);
             }
+            #[cfg(test)]
+            Message::Tokens => {
+                if let Some(next) = self.next_with_tokens(now) {
+                    self.admit(next, now);
+                }
+            }
             Message::Clean => {
                 if self.may_be_clean(self.is_resyncing() || self.is_refused(), now) {
                     self.begin_own(Purpose::Clean, Transaction::unlocked(Operation::Flush, 0, 0), now);

@@ -15,6 +15,9 @@
 //!
 //! A gate knows those who wait by their numbers. Entries and the log let them go in the order in which they came; rows and bits let go
 //! whoever waits for nothing more. It knows nothing of an array, nor of time: whoever asks charges the wait.
+//!
+//! What one more gate needs is shown by one that the tests have, a token bucket: it has a file, `gate/tests.rs`, and a few lines
+//! where it is asked and where it lets go.
 
 /// What a gate says to who comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,3 +27,6 @@ pub(super) enum Gate {
     /// The gate keeps the number, and names it when it lets it go.
     Waits,
 }
+
+#[cfg(test)]
+pub(super) mod tests;

@@ -74,6 +74,9 @@ pub(super) enum Message {
     Pass,
     /// Nothing may have been written for so long that members are to flush, and the array is clean.
     Clean,
+    /// There are tokens for the first who waits for any.
+    #[cfg(test)]
+    Tokens,
 }
 
 harmonia_types::counters! {

@@ -156,6 +156,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     log: Option<Box<Log>>,
     /// Says which parts of the members may be being written.
     bitmap: Option<Box<Bitmap>>,
+    #[cfg(test)]
+    bucket: Option<Box<gate::tests::TokenBucket>>,
     /// Only where the planner displaces units.
     tidying: Option<Box<Tidying>>,
     interests: Interests,
@@ -532,6 +534,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             background,
             log,
             bitmap,
+            #[cfg(test)]
+            bucket: None,
             tidying: planner.tidies().map(|_| Box::new(Tidying::new(slot_count))),
             answers: harmonia_ssd::Slab::default(),
             told: harmonia_ssd::Slab::default(),

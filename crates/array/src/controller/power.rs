@@ -249,6 +249,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.agenda.retain(|message| !is_of_an_operation(message));
         self.reserved.lose_power();
         self.layers.lose_power();
+        #[cfg(test)]
+        self.bucket.iter_mut().for_each(|bucket| bucket.lose_power());
         for slot in 0..self.members.devices.len() {
             self.coupled[slot] = 0;
             let had_any = std::mem::take(&mut self.members.outstanding[slot]) > 0;
