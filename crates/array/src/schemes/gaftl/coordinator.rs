@@ -218,7 +218,7 @@ fn floats(config: &Config, parameters: &Parameters<'_>) -> Result<(), String> {
     let least = 3 + redundancy.clamp(1, 2);
     if !(least..=MOST_FLOATING).contains(&devices) {
         return Err(format!(
-            "stripes = \"floating\" needs {least} to {MOST_FLOATING} members, and there are {devices}"
+            "stripes = \"floating\" needs {least} to {MOST_FLOATING} members, and there are {devices}; \"rows\" has no such limit"
         ));
     }
     if config.forced {
