@@ -55,7 +55,7 @@ fn screen(
     figures: Vec<String>,
     style: Style,
 ) -> String {
-    let heading = layout::wrapped(seeds::heading(of, runs).trim_end(), style.columns);
+    let heading = seeds::heading(of, runs);
     let warnings::Short { first, after } = warnings::short(of, style);
     let mut sections = match answered {
         // What is served stands in front of why the rest means nothing.
