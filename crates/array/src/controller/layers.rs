@@ -297,4 +297,4 @@ impl Layers {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

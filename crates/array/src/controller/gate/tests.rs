@@ -18,17 +18,16 @@ use std::collections::VecDeque;
 use std::num::NonZeroU64;
 
 use super::*;
-use crate::config::{ArrayConfig, MemberConfig, When, WriteHole};
+use crate::config::{ArrayConfig, When, WriteHole};
 use crate::controller::Array;
+use crate::controller::layers::tests::{completions, config};
 use crate::controller::messages::Message;
 use crate::controller::payload::Payload;
 use crate::controller::trails::What;
 use crate::layout::{Layout, Level, Rotation};
 use crate::planner::Transaction;
 use harmonia_engine::Rng;
-use harmonia_flash::{Geometry, Timing};
-use harmonia_ssd::probe::{AuditProbe, Probe};
-use harmonia_ssd::{Amount, Ftl, FtlConfig, GcConfig, SsdConfig};
+use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 /// Tokens of a byte.
@@ -215,52 +214,16 @@ fn page_a_ms(burst: u64) -> Option<TokenBucket> {
     Some(TokenBucket::new(PAGE * 1000, burst * PAGE))
 }
 
-/// Devices of one die: a page is read in 25 us, programmed in 200 us, and transferred in 20 us.
-fn config(level: Level, members: u16) -> ArrayConfig {
-    let ssd = SsdConfig {
-        geometry: Geometry {
-            blocks_per_plane: 16,
-            pages_per_block: 8,
-            page_size: PAGE as u32,
-            own_pins: true,
-            ..Geometry::ONE_PLANE
-        },
-        timing: Timing {
-            read: SimDuration::from_us(25).into(),
-            program: SimDuration::from_us(200).into(),
-            erase: SimDuration::from_us(1500),
-            transfer: SimDuration::from_us(20),
-            ..Timing::PLAIN
-        },
-        ftl: FtlConfig { reserved_blocks: Amount::Blocks(5), ..FtlConfig::default() },
-        gc: GcConfig { hard_threshold: Amount::Blocks(0), ..GcConfig::default() },
-        ..SsdConfig::plain("bucket")
-    };
-    let member = MemberConfig { capable: true, ssd };
-    ArrayConfig::of(level, PAGE, vec![member; usize::from(members)])
-}
-
 /// What requests complete with, by id, if writes take tokens from such a bucket.
 fn serve(config: &ArrayConfig, bucket: Option<TokenBucket>, requests: &[HostRequest]) -> Vec<Completion> {
-    let ftl = |member: u16| Ftl::new(&config.members[0].ssd, 1, &format!("device/{member}"));
-    let states = (0..config.devices).map(|member| ftl(member).expect("a device")).collect();
-    let mut array = Array::new(config, states, None, |_| AuditProbe).expect("an array");
-    if let Some(bucket) = bucket {
-        array.bucket = Some(Box::new(bucket));
-        // Each request is a transaction, which may wait.
-        array.access_has_changed(DeviceId(0));
-        assert!(array.may_run_ahead().is_err(), "members that run ahead pass no gate");
-    }
-    for &request in requests {
-        array.advance_until(request.arrival).expect("members go on");
-        array.submit(request).expect("members go on");
-    }
-    while array.completions().len() < requests.len() && array.next_wakeup() != SimTime::NEVER {
-        array.advance_until(array.next_wakeup()).expect("members go on");
-    }
-    let mut done = std::mem::take(array.completions());
-    done.sort_by_key(|done| done.id);
-    assert_eq!(done.len(), requests.len());
+    let done = completions(config, requests, |array| {
+        if let Some(bucket) = bucket {
+            array.bucket = Some(Box::new(bucket));
+            // Each request is a transaction, which may wait.
+            array.access_has_changed(DeviceId(0));
+            assert!(array.may_run_ahead().is_err(), "members that run ahead pass no gate");
+        }
+    });
     let is_explained = |done: &Completion| done.blame.total() == done.response().as_ns();
     assert!(done.iter().all(is_explained), "the parts of blame are the response");
     done

@@ -52,20 +52,31 @@ const PAGE: Bytes = 4096;
 
 /// What these requests complete with on members over a fabric, of so many nanoseconds each, if there is one.
 fn serve(config: &ArrayConfig, fabric: Option<&[u64]>, requests: &[HostRequest]) -> Vec<Completion> {
+    completions(config, requests, |array| {
+        if let Some(latency) = fabric {
+            let latency = latency.iter().copied().map(SimDuration).collect();
+            array.layers.fabric = Some(Box::new(Fabric { latency }));
+            array.layers.are_none = false;
+            assert!(array.may_run_ahead().is_err(), "members that run ahead pass no layer");
+        }
+    })
+}
+
+/// What these requests complete with, by id, on an array of new members to which something is added.
+pub(in crate::controller) fn completions(
+    config: &ArrayConfig,
+    requests: &[HostRequest],
+    add: impl FnOnce(&mut Array<AuditProbe>),
+) -> Vec<Completion> {
     let ftl = |member: u16| Ftl::new(&config.members[0].ssd, 1, &format!("device/{member}"));
     let states = (0..config.devices).map(|member| ftl(member).expect("a device")).collect();
     let mut array = Array::new(config, states, None, |_| AuditProbe).expect("an array");
-    if let Some(latency) = fabric {
-        let latency = latency.iter().copied().map(SimDuration).collect();
-        array.layers.fabric = Some(Box::new(Fabric { latency }));
-        array.layers.are_none = false;
-        assert!(array.may_run_ahead().is_err(), "members that run ahead pass no layer");
-    }
+    add(&mut array);
     for &request in requests {
         array.advance_until(request.arrival).expect("members go on");
         array.submit(request).expect("members go on");
     }
-    while array.next_wakeup() != SimTime::NEVER {
+    while array.completions().len() < requests.len() && array.next_wakeup() != SimTime::NEVER {
         array.advance_until(array.next_wakeup()).expect("members go on");
     }
     let mut done = std::mem::take(array.completions());
@@ -74,8 +85,8 @@ fn serve(config: &ArrayConfig, fabric: Option<&[u64]>, requests: &[HostRequest])
     done
 }
 
-/// Devices of one die.
-fn config(level: Level, members: u16) -> ArrayConfig {
+/// Devices of one die: a page is read in 25 us, programmed in 200 us, and transferred in 20 us.
+pub(in crate::controller) fn config(level: Level, members: u16) -> ArrayConfig {
     let ssd = SsdConfig {
         geometry: Geometry {
             blocks_per_plane: 16,
@@ -93,7 +104,7 @@ fn config(level: Level, members: u16) -> ArrayConfig {
         },
         ftl: FtlConfig { reserved_blocks: Amount::Blocks(5), ..FtlConfig::default() },
         gc: GcConfig { hard_threshold: Amount::Blocks(0), ..GcConfig::default() },
-        ..SsdConfig::plain("fabric")
+        ..SsdConfig::plain("one die")
     };
     let member = MemberConfig { capable: true, ssd };
     ArrayConfig::of(level, PAGE, vec![member; usize::from(members)])

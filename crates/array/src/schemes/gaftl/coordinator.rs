@@ -47,13 +47,14 @@
 //! stripe has units. A unit that is in the way and not written costs a read-modify-write. On RAID-6 it is rebuilt from the others
 //! instead where that takes fewer reads. The copy that is left behind is trimmed when its member may be used again.
 //!
-//! With floating stripes of RAID-6, reads and writes go around two members that collect. A write waits (`waits_several`) if more of what its
-//! stripe holds is in the way than it has parities, if two of what is to be written are, or if one is and the free member collects.
+//! With floating stripes of RAID-6, reads and writes go around two members that collect. A write waits in three
+//! cases (`waits_several`). More units and parities of its stripe are in the way than the level has parities. Two that are to be written are
+//! in the way. Or one is, and the free member collects.
 //! `array.layout` has no effect on floating stripes: parity begins on all members alike.
 //!
-//! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6. Five members hold as
-//! much with `array.level = "draid1:3d:1s"`, and six with `"draid2:3d:1s"`, in the same stripes that stay where they are. The part of
-//! each member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
+//! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6. That is what
+//! declustered parity has (`"draid1:3d:1s"` on five members, `"draid2:3d:1s"` on six), whose stripes stay where they are. The part of each
+//! member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
 //! other value, is what the rest of this page describes.
 //!
 //! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without faults, NVRAM, a stripe cache or shares of
