@@ -72,22 +72,17 @@ impl<P: Probe> Device<P> {
         self.cache.as_ref().is_some_and(|cache| cache.pages.works_for_host())
     }
 
-    /// Writes that were settled, and so are no operations any more, though their dies work on them.
-    pub(super) fn settled(&self) -> usize {
-        self.dies.iter().filter(|die| die.activity == Activity::Settled).count()
-    }
-
     /// Whether any operation of the host is not done.
     pub(super) fn serves_host(&self) -> bool {
         self.subs.live() > self.background.as_ref().map_or(0, |background| background.open)
             || self.caches_for_host()
-            || self.settled() > 0
+            || self.settling.awaited() > 0
     }
 
     /// Whether operations are at the dies and not all that is open is background work.
     #[inline]
     pub(super) fn has_host_ops(&self) -> bool {
-        (self.ops.live() > 0 && (self.background.is_none() || self.serves_host())) || self.settled() > 0
+        (self.ops.live() > 0 && (self.background.is_none() || self.serves_host())) || self.settling.awaited() > 0
     }
 
     /// Operations of the host that wait at a die or run there.

@@ -39,6 +39,8 @@ pub(super) struct Settling {
     ends: Vec<End>,
     /// The last of these times.
     last: SimTime,
+    /// Dies whose work on one ends in an event.
+    awaited: u32,
 }
 
 /// Until when a die works on writes that are settled.
@@ -55,6 +57,18 @@ impl Settling {
     pub fn is_possible(&self) -> bool {
         !self.ends.is_empty()
     }
+
+    /// Writes that are no operations any more, though their dies work on them until an event.
+    #[inline]
+    pub fn awaited(&self) -> usize {
+        self.awaited as usize
+    }
+
+    /// One of these events has come.
+    #[inline]
+    pub fn end(&mut self) {
+        self.awaited -= 1;
+    }
 }
 
 impl<P: Probe> Device<P> {
@@ -67,7 +81,7 @@ impl<P: Probe> Device<P> {
         let is_possible = self.is_plain && !rules.background && !comes_between;
         Settling {
             ends: vec![End::default(); if is_possible { self.dies.len() } else { 0 }],
-            last: SimTime::ZERO,
+            ..Settling::default()
         }
     }
 
@@ -141,6 +155,7 @@ impl<P: Probe> Device<P> {
             let began = SimTime(until.0 - self.service().0);
             self.settling.ends[die as usize].until = SimTime::ZERO;
             self.dies[die as usize].begin(Activity::Settled, began);
+            self.settling.awaited += 1;
             self.wakes.set_reserved(die as usize, until, place);
             self.events -= 1;
         } else {

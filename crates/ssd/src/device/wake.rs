@@ -31,7 +31,8 @@ impl<P: Probe> Device<P> {
         self.watch_end(die, now);
         self.note_rest(die, now);
         match activity {
-            Activity::Idle | Activity::Settled | Activity::Suspending => {}
+            Activity::Idle | Activity::Suspending => {}
+            Activity::Settled => self.settling.end(),
             Activity::Host(op) => {
                 let share = Share::alone(&self.dies[die as usize].command);
                 self.finish_op(die, op, share, now);
@@ -106,6 +107,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn end_settled(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         self.dies[die as usize].rest();
+        self.settling.end();
         self.last_activity = now;
         self.begin_plain(die, now)
     }
