@@ -57,6 +57,8 @@ pub struct SlotQueue {
     leaves: usize,
     /// Bits of a key that are the slot.
     slot_bits: u32,
+    /// The latest time that a key can have: that of all events no earlier. A slot without an event has it, too.
+    far: u64,
     /// What the times of keys are counted from.
     base: u64,
     /// The place whose number is as many as there are slots: smaller ones are of insertions from before that.
@@ -82,12 +84,14 @@ impl SlotQueue {
         }
         let groups = vec![Group([EMPTY; WIDTH]); (leaves + width) / WIDTH].into_boxed_slice();
         let events = vec![(SimTime::NEVER, RANKED); slots].into_boxed_slice();
+        let slot_bits = usize::BITS - slots.saturating_sub(1).leading_zeros();
         SlotQueue {
             groups,
             first: EMPTY,
             next: SimTime::NEVER,
             leaves,
-            slot_bits: usize::BITS - slots.saturating_sub(1).leading_zeros(),
+            slot_bits,
+            far: EMPTY >> (slot_bits + NUMBER_BITS),
             base: 0,
             since: 1,
             inserted: 0,
@@ -116,7 +120,7 @@ impl SlotQueue {
         self.events[slot] = (time, place);
         let (ahead, number) = (time.0.wrapping_sub(self.base), place.wrapping_sub(self.since));
         let slots = self.events.len() as u64;
-        if ahead < self.far() && number < (1 << NUMBER_BITS) - 1 - slots {
+        if ahead < self.far && number < (1 << NUMBER_BITS) - 1 - slots {
             self.replace(slot, self.key(ahead, number + slots, slot));
         } else {
             self.set_outside(slot);
@@ -130,7 +134,7 @@ impl SlotQueue {
         self.events[slot] = (time, RANKED);
         let ahead = time.0.wrapping_sub(self.base);
         let key = match time {
-            _ if ahead < self.far() => self.key(ahead, RANKED, slot),
+            _ if ahead < self.far => self.key(ahead, RANKED, slot),
             SimTime::NEVER => EMPTY,
             _ => return self.set_outside(slot),
         };
@@ -150,9 +154,9 @@ impl SlotQueue {
         let (_, slot) = self.peek()?;
         let (mut node, mut second) = (self.leaves + slot, EMPTY);
         loop {
-            let group = &self.groups[node / WIDTH].0;
-            let others = (0..WIDTH).filter(|&key| key != node % WIDTH).map(|key| group[key]);
-            second = others.fold(second, u64::min);
+            let mut others = self.groups[node / WIDTH];
+            others.0[node % WIDTH] = EMPTY;
+            second = second.min(others.min());
             match (node / WIDTH).checked_sub(1) {
                 Some(above) => node = above,
                 None => break,
@@ -206,11 +210,13 @@ impl SlotQueue {
             node = above;
         }
         self.first = key;
-        self.next = SimTime(self.base + (key >> (self.slot_bits + NUMBER_BITS)));
-        if key == EMPTY {
-            self.next = SimTime::NEVER;
-        } else if self.is_far(key) {
-            self.find_first();
+        let ahead = key >> (self.slot_bits + NUMBER_BITS);
+        self.next = SimTime(self.base.wrapping_add(ahead));
+        if ahead == self.far {
+            match key {
+                EMPTY => self.next = SimTime::NEVER,
+                _ => self.find_first(),
+            }
         }
     }
 
@@ -224,22 +230,16 @@ impl SlotQueue {
         (key & ((1 << self.slot_bits) - 1)) as usize
     }
 
-    /// The latest time that a key can have: that of all events no earlier.
-    #[inline]
-    fn far(&self) -> u64 {
-        EMPTY >> (self.slot_bits + NUMBER_BITS)
-    }
-
     #[inline]
     fn is_far(&self, key: u64) -> bool {
-        key != EMPTY && key >> (self.slot_bits + NUMBER_BITS) == self.far()
+        key != EMPTY && key >> (self.slot_bits + NUMBER_BITS) == self.far
     }
 
     /// The first event, if all that are pending are far ahead.
     #[cold]
     fn find_first(&mut self) {
         if let Some((time, slot)) = self.earliest(None) {
-            (self.first, self.next) = (self.key(self.far(), RANKED, slot), time);
+            (self.first, self.next) = (self.key(self.far, RANKED, slot), time);
         }
     }
 
@@ -259,8 +259,8 @@ impl SlotQueue {
             return self.replace(slot, EMPTY);
         }
         let first = self.earliest(None).map_or(time, |(first, _)| first);
-        if time.0 - first.0 >= self.far() {
-            return self.replace(slot, self.key(self.far(), RANKED, slot));
+        if time.0 - first.0 >= self.far {
+            return self.replace(slot, self.key(self.far, RANKED, slot));
         }
         self.renew(first);
     }
@@ -278,7 +278,7 @@ impl SlotQueue {
             let (time, place) = self.events[slot as usize];
             let number = if place == RANKED { RANKED } else { number };
             let node = self.leaves + slot as usize;
-            let key = self.key((time.0 - base.0).min(self.far()), number, slot as usize);
+            let key = self.key((time.0 - base.0).min(self.far), number, slot as usize);
             self.groups[node / WIDTH].0[node % WIDTH] = key;
         }
         self.order = order;

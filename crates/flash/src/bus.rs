@@ -131,11 +131,25 @@ impl Grant {
 
 impl Bus {
     /// Takes the next slot of length `time` from `now` on, behind everything granted before.
+    #[inline]
     pub fn take(&mut self, now: SimTime, time: SimDuration, is_gc: bool) -> Grant {
+        if self.free_at() > now {
+            return self.take_behind(now, time, is_gc);
+        }
+        let end = now + time;
+        self.granted.clear();
+        self.granted.push_back((now, end, is_gc));
+        self.last = (end, is_gc);
+        Grant::at_once(end)
+    }
+
+    /// The same, of a bus that is taken.
+    #[inline(never)]
+    fn take_behind(&mut self, now: SimTime, time: SimDuration, is_gc: bool) -> Grant {
         while self.granted.front().is_some_and(|&(_, end, _)| end <= now) {
             self.granted.pop_front();
         }
-        let start = self.free_at().max(now);
+        let start = self.free_at();
         let busy_gc = self.granted.iter().filter(|entry| entry.2);
         let waited_gc = busy_gc.map(|&(from, end, _)| end - from.max(now)).sum();
         let end = start + time;

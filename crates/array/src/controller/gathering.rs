@@ -55,7 +55,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
+    /// When a member next has something to do on which others wait. Nobody asks where members go in step whatever is under way.
+    #[inline]
     pub(super) fn set_coupled_wake(&mut self, device: usize) {
+        if self.lookahead.in_step() {
+            return;
+        }
         let coupled = if self.coupled[device] > 0 { self.wakes.time_of(device) } else { SimTime::NEVER };
         if coupled != self.coupled_wakes.time_of(device) {
             self.coupled_wakes.set_ranked(device, coupled);

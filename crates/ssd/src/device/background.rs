@@ -82,7 +82,8 @@ impl<P: Probe> Device<P> {
     /// Whether operations are at the dies and not all that is open is background work.
     #[inline]
     pub(super) fn has_host_ops(&self) -> bool {
-        (self.ops.live() > 0 && (self.background.is_none() || self.serves_host())) || self.settling.awaited() > 0
+        (self.ops.live() > 0 && (self.background.is_none() || self.serves_host()))
+            || self.settling.awaited() > 0
     }
 
     /// Operations of the host that wait at a die or run there.
