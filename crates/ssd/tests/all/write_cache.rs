@@ -427,6 +427,28 @@ fn a_write_that_fails_fast_is_taken_and_a_read_of_a_cached_page_answered() {
     assert_eq!([1, 2].map(is_kept), [false, true]);
 }
 
+/// Two reads of flash wait behind a program when collection is ordered: the one that asks to fail fast is refused then.
+#[test]
+fn a_read_behind_the_cache_that_fails_fast_is_refused_when_an_event_is_admitted_ahead_of_it() {
+    let mut bench = Bench::with(&cached(one_die(), 4), &[&TWO_FREE[..22]]);
+    bench.write(0, 1, 0, 1).read(100, 2, 2, 1);
+    bench.submit(150, SubRequest { fast_fail: true, ..sub(3, Operation::Read, 3, 1) });
+    assert!(bench.advance(199).device.refusals().is_empty(), "nothing collects yet");
+    bench.force(200);
+    let refused: Vec<_> =
+        bench.device.refusals().drain(..).map(|refusal| (refusal.token, refusal.at)).collect();
+    assert_eq!(refused, [(3, SimTime(200))]);
+    // The same of two that arrive while the die is about to collect.
+    bench.read(300, 4, 4, 1);
+    bench.submit(300, SubRequest { fast_fail: true, ..sub(5, Operation::Read, 5, 1) });
+    let refused: Vec<_> =
+        bench.device.refusals().drain(..).map(|refusal| (refusal.token, refusal.at)).collect();
+    assert_eq!(refused, [(5, SimTime(300))]);
+    assert_eq!(bench.collected().len(), 1);
+    let answered = [1, 2, 3, 4, 5].map(|token| bench.find(token).is_some());
+    assert_eq!(answered, [true, true, false, true, false]);
+}
+
 #[test]
 fn a_device_whose_cache_is_not_empty_is_not_idle() {
     // Two pages of its open block are free, so that it does not collect on its own. Nothing is handed over behind the page, which would
