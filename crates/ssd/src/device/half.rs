@@ -205,7 +205,6 @@ impl<P: Probe> Device<P> {
     pub(super) fn sent_alone(&mut self, die: u32, end: SimTime, now: SimTime) {
         let command = &mut self.dies[die as usize].command;
         let mut time = end;
-        // Its pages need not be counted: nothing goes along with them.
         command.next += 1;
         let next = usize::from(command.next);
         if let Some(Step::Array(length)) = command.steps[..usize::from(command.len)].get(next) {

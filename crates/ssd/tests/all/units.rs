@@ -11,6 +11,7 @@ use harmonia_ssd::block::BlockId;
 use harmonia_ssd::gc::victim::{NoReads, Victim, VictimView};
 use harmonia_ssd::probe::{AuditProbe, NoProbe, any};
 use harmonia_ssd::{Amount, Device, Frontiers, Ftl, Goal, LastProgram, SsdConfig, SubRequest};
+use harmonia_types::registry::PolicyConfig;
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 /// Four units in a page, four pages in a block; data is there at once.
@@ -254,6 +255,29 @@ fn each_page_with_live_units_is_read_once_and_units_are_packed() {
             assert_eq!(bench.device.counters().victim_pages_moved, moved, "{case}");
             bench.device.ftl().audit();
         }
+    }
+}
+
+/// The same where pages are placed by more than who writes them: a program is full before the next one begins.
+#[test]
+fn units_that_are_placed_one_by_one_are_packed() {
+    let mut config = four();
+    config.gc.schedule = "blocking".into();
+    config.ftl.placement = PolicyConfig::named("streams").with("handles", 1_u32);
+    // Two blocks more, which are written once more.
+    config.geometry.blocks_per_plane = 10;
+    config.ftl.reserved_blocks = Amount::Blocks(7);
+    for (first, second) in [(0b0001, 0), (0b1111, 0), (0b1111, 0b0001), (0b0111, 0b0111), (0b1111, 0b1111)] {
+        let written: Vec<u32> = low(first, second).into_iter().chain(16..48).collect();
+        let mut bench = with_first(&config, &written);
+        let intervals = bench.read(0, 1, 20, 1).collected();
+        let (case, moved) =
+            (format!("live {first:04b} {second:04b}"), first.count_ones() + second.count_ones());
+        let (reads, programs) = (1 + u64::from(second > 0), u64::from(moved.div_ceil(4)));
+        let time = 1_000 * reads + 2 * 75 * u64::from(moved) + 5_000 * programs + 20_000;
+        assert_eq!(intervals, [(0, time)], "{case}");
+        let padding = 4 * programs - u64::from(moved);
+        assert_eq!(programmed(&bench, IoCause::Gc), (4 * programs, padding * PAGE), "{case}");
     }
 }
 

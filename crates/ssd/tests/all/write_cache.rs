@@ -449,6 +449,22 @@ fn a_read_behind_the_cache_that_fails_fast_is_refused_when_an_event_is_admitted_
     assert_eq!(answered, [true, true, false, true, false]);
 }
 
+/// A write that only the cache has, or a read that it answers, is the host at work. What the array does for itself is not.
+#[test]
+fn idle_time_collection_behind_the_cache_ends_when_the_host_comes_and_not_when_the_array_does() {
+    let victims = |after: SubRequest| {
+        let mut bench = Bench::aged(&cached(one_die(), 4), &[]);
+        bench.force_idle(10).submit(2_000, after).collected();
+        assert!(bench.find(2).is_some());
+        bench.device.counters().gc_victims
+    };
+    let background = |operation| SubRequest { background: true, ..sub(2, operation, 1, 1) };
+    for operation in [Operation::Read, Operation::Write] {
+        assert_eq!(victims(sub(2, operation, 1, 1)), 1, "the host");
+        assert!(victims(background(operation)) > 1, "the array");
+    }
+}
+
 #[test]
 fn a_device_whose_cache_is_not_empty_is_not_idle() {
     // Two pages of its open block are free, so that it does not collect on its own. Nothing is handed over behind the page, which would
