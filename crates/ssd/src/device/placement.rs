@@ -330,11 +330,10 @@ impl<P: Probe> Device<P> {
         in_turn.filter(|&unit| idles(unit)).find(|&unit| has_room(unit))
     }
 
-    /// The turn of a unit is over.
+    /// The turn of a unit is over, where units take turns. [`UNBOUND`] has none.
     pub(super) fn is_chosen(&mut self, unit: u32) {
-        let shape = &self.rules.shape;
-        let position = (0..shape.units()).find(|&position| shape.unit_at(position) == unit);
-        if let Some((placement, position)) = self.placement.as_mut().zip(position) {
+        let (shape, Some(placement)) = (&self.rules.shape, &mut self.placement) else { return };
+        if let Some(position) = (0..shape.units()).find(|&position| shape.unit_at(position) == unit) {
             placement.next = (position + 1) % shape.units();
         }
     }

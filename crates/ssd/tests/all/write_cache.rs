@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bench::*;
 use crate::random::pick;
+use crate::superblocks::drive;
 use crate::units::four;
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, PageTimes};
@@ -447,6 +448,15 @@ fn a_read_behind_the_cache_that_fails_fast_is_refused_when_an_event_is_admitted_
     assert_eq!(bench.collected().len(), 1);
     let answered = [1, 2, 3, 4, 5].map(|token| bench.find(token).is_some());
     assert_eq!(answered, [true, true, false, true, false]);
+}
+
+/// Where dies share their blocks, a page that was never written is in no die: a read costs the link, and a trim nothing.
+#[test]
+fn pages_of_superblocks_that_were_never_written_are_read_and_trimmed_at_no_die() {
+    let mut bench = Bench::empty(&cached(drive(2, 16), 4));
+    bench.read(100, 1, 5, 1).known_by(100, 1, 100 + LINK, Blame { link: LINK, ..Blame::default() });
+    bench.submit(500, sub(2, Operation::Trim, 6, 1)).known_by(500, 2, 500, Blame::default());
+    assert_eq!(bench.device.counters().host_pages_read, 0);
 }
 
 /// A write that only the cache has, or a read that it answers, is the host at work. What the array does for itself is not.
