@@ -391,7 +391,7 @@ impl UnitMut<'_> {
         let packing = self.shape.packing;
         let begun = self.state.frontiers[frontier].map_or(0, |open| open.page);
         let mut room = packing.left_of_program(begun) % packing.slots_per_program();
-        let Some((block, _)) = fewest_valid(self.best).filter(|_| self.shape.fills && room > 0) else {
+        let Some((block, _)) = fewest_valid(self.best).filter(|_| self.shape.fills) else {
             return Ok(());
         };
         let base = self.base + (block.0 << self.shape.page_bits);
