@@ -87,11 +87,8 @@ impl SsdConfig {
         let programs = programs(self);
         let wanted = f64::from(full.blocks_per_unit) / f64::from(divisor);
         let is_joined = self.geometry.program_planes > 1 || !self.ftl.superblock.is_off();
-        let shorter = f64::from(JOINED_BLOCKS) / wanted;
-        let kept = match is_joined && shorter > 1.0 {
-            true => (f64::from(programs) / shorter).floor() as u32,
-            false => programs,
-        };
+        let shorter = if is_joined { (f64::from(JOINED_BLOCKS) / wanted).max(1.0) } else { 1.0 };
+        let kept = (f64::from(programs) / shorter).floor() as u32;
         if kept < PROGRAMS.min(programs) {
             return Err(format!(
                 "leaves blocks of {kept} programs: a unit of joined blocks keeps {JOINED_BLOCKS} of them, and each at least {PROGRAMS} \
@@ -100,12 +97,9 @@ impl SsdConfig {
         }
         let mut part = self.clone();
         part.scale.full = Some(Box::new(self.clone()));
-        if kept < programs {
-            let pages = kept * self.geometry.program_pages;
-            part.geometry.pages_per_block = pages + self.geometry.summary_pages;
-            let share = f64::from(kept) / f64::from(programs);
-            part.timing.erase.0 = ((self.timing.erase.0 as f64 * share).round() as u64).max(1);
-        }
+        part.geometry.pages_per_block = kept * self.geometry.program_pages + self.geometry.summary_pages;
+        let share = f64::from(kept) / f64::from(programs);
+        part.timing.erase.0 = ((self.timing.erase.0 as f64 * share).round() as u64).max(1);
         let wanted = wanted * f64::from(programs) / f64::from(kept);
         let least = if is_joined { JOINED_BLOCKS.min(full.blocks_per_unit) } else { 1 };
         let bytes = full.block_bytes * u64::from(kept) / u64::from(programs);

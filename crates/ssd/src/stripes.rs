@@ -170,6 +170,18 @@ mod tests {
         assert_eq!(stripes.die(3, 4), 1);
     }
 
+    /// A block has four programs. A new superblock has room in all of its dies, whatever the one before it had.
+    #[test]
+    fn a_die_has_room_until_its_block_is_full() {
+        let mut stripes = stripes(true, &[]);
+        let has_room = |stripes: &Stripes, slot| [0, 1, 2].map(|die| stripes.has_room(2, slot, die));
+        assert_eq!(chosen(&mut stripes, 0..3, [7, 0, 7]), [1; 3]);
+        assert_eq!(has_room(&stripes, 3), [true; 3]);
+        assert_eq!(chosen(&mut stripes, 3..4, [7, 0, 7]), [1]);
+        assert_eq!(has_room(&stripes, 4), [true, false, true]);
+        assert_eq!(has_room(&stripes, 0), [true; 3]);
+    }
+
     /// Four programs of an open superblock went in turn: die 0 has two of them.
     #[test]
     fn what_ageing_wrote_counts() {

@@ -206,7 +206,6 @@ impl<P: Probe> Device<P> {
         let command = &mut self.dies[die as usize].command;
         let mut time = end;
         command.next += 1;
-        command.pages += 1;
         let next = usize::from(command.next);
         if let Some(Step::Array(length)) = command.steps[..usize::from(command.len)].get(next) {
             time += *length;

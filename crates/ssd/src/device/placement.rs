@@ -50,7 +50,7 @@ pub(super) struct Placement {
     writes: Vec<u32>,
     /// Operations waiting at or running on each die.
     depth: Vec<u32>,
-    /// Where the next search for a die begins.
+    /// Where the next search for a die begins; at the first where that is behind the last.
     next: u32,
     /// Where the next search for a plane of each die begins, as the die counts them.
     next_plane: Vec<u32>,
@@ -316,7 +316,7 @@ impl<P: Probe> Device<P> {
             (held(unit) + pages <= most).then_some((collects, placement.depth[die as usize], step, position))
         };
         let (.., position) = (0..shape.units()).filter_map(rank).min()?;
-        placement.next = (position + 1) % shape.units();
+        placement.next = position + 1;
         Some(shape.unit_at(position))
     }
 
@@ -330,12 +330,11 @@ impl<P: Probe> Device<P> {
         in_turn.filter(|&unit| idles(unit)).find(|&unit| has_room(unit))
     }
 
-    /// The turn of a unit is over.
+    /// The turn of a unit is over, where units take turns. [`UNBOUND`] has none.
     pub(super) fn is_chosen(&mut self, unit: u32) {
-        let shape = &self.rules.shape;
-        let position = (0..shape.units()).find(|&position| shape.unit_at(position) == unit);
-        if let Some((placement, position)) = self.placement.as_mut().zip(position) {
-            placement.next = (position + 1) % shape.units();
+        let (shape, Some(placement)) = (&self.rules.shape, &mut self.placement) else { return };
+        if let Some(position) = (0..shape.units()).find(|&position| shape.unit_at(position) == unit) {
+            placement.next = position + 1;
         }
     }
 

@@ -81,7 +81,6 @@ impl<P: Probe> Device<P> {
         let (page_in, program) = (self.rules.page_in, self.rules.only_program_time());
         let command = self.dies[die as usize].begin(Activity::Host(head), now);
         // With pins of its own, nothing comes between its steps: they are over as soon as it has begun.
-        command.pages = 1;
         (command.transfer, command.array, command.summaries) = (page_in, program, summaries);
         self.wakes.set(die as usize, now + page_in + program);
         Ok(())

@@ -400,7 +400,7 @@ impl<P: Probe> Device<P> {
             (pages > 0 && is_idle).then_some((list, unit, pages, room))
         });
         let (list, unit, pages, room) = { found }.next()?;
-        if list == 0 && is_dynamic && unit != UNBOUND {
+        if list == 0 {
             self.is_chosen(unit);
         }
         let program = self.cache.as_mut()?.pages.begin_part(list, pages, room);

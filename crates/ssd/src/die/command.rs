@@ -54,7 +54,8 @@ pub(crate) struct Command {
     pub summaries: u32,
     pub next: u8,
     pub len: u8,
-    /// Pages transferred, the one under way included.
+    /// Pages of its parts that were transferred, the one under way included. Commands that go a shorter way have no parts, and do not
+    /// count them.
     pub pages: u8,
     /// Parts that are done.
     pub done: u8,

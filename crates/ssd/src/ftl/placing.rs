@@ -191,7 +191,7 @@ impl Ftl {
         (unit, block, page): (u32, BlockId, u32),
         frontier: usize,
         probe: &mut P,
-    ) -> Result<Moved, OutOfBlocks> {
+    ) -> Result<(), OutOfBlocks> {
         self.unit(unit).move_ahead(block, page, frontier, probe)
     }
 

@@ -391,7 +391,7 @@ impl UnitMut<'_> {
         let packing = self.shape.packing;
         let begun = self.state.frontiers[frontier].map_or(0, |open| open.page);
         let mut room = packing.left_of_program(begun) % packing.slots_per_program();
-        let Some((block, _)) = fewest_valid(self.best).filter(|_| self.shape.fills && room > 0) else {
+        let Some((block, _)) = fewest_valid(self.best).filter(|_| self.shape.fills) else {
             return Ok(());
         };
         let base = self.base + (block.0 << self.shape.page_bits);
@@ -406,34 +406,30 @@ impl UnitMut<'_> {
             }
             let page = packing.page_of(offset);
             sum.reads += u32::from(last.replace(page) != Some(page));
-            let moved = self.move_ahead(block, offset, frontier, probe)?;
+            self.move_ahead(block, offset, frontier, probe)?;
             room -= 1;
             sum.moves += 1;
-            sum.between_planes += u32::from(moved.between_planes);
-            sum.summaries += moved.summaries;
         }
         Ok(())
     }
 
-    /// Moves a live page of a closed block, which stays closed.
+    /// Moves a live page of a closed block, which stays closed. That is done to fill programs of several pages, so there are no
+    /// summaries, and no copies within a plane.
     pub(crate) fn move_ahead<P: Probe>(
         &mut self,
         block: BlockId,
         page: u32,
         frontier: usize,
         probe: &mut P,
-    ) -> Result<Moved, OutOfBlocks> {
+    ) -> Result<(), OutOfBlocks> {
         let from = block.0 << self.shape.page_bits | page;
         let lpn = self.reverse[from as usize];
         assert!(self.map[lpn as usize] == self.base + from, "only a live page is moved");
         self.invalidate(from);
         self.state.mapped -= 1;
-        let (to, summaries) = self.take_over_page(lpn, frontier)?;
+        let (to, _) = self.take_over_page(lpn, frontier)?;
         probe.copy(self.page(from), to, self.device_lpn(lpn));
-        let (goes_to, offset) =
-            (to.ppn.0 >> self.shape.page_bits, to.ppn.0 & ((1 << self.shape.page_bits) - 1));
-        let between_planes = self.plane(goes_to) != self.plane(block.0);
-        Ok(Moved { to: (goes_to, offset), between_planes, summaries })
+        Ok(())
     }
 
     /// The program that a frontier has begun is programmed without the rest of its pages, which hold nothing; returns how many.

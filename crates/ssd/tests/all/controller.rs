@@ -9,7 +9,7 @@ use crate::bench::*;
 use crate::sharing::{Counted, modern, saturated};
 use crate::units::four;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::{SsdConfig, SubRequest, Trigger, WriteCacheConfig};
+use harmonia_ssd::{Arbitration, ControllerConfig, SsdConfig, SubRequest, Trigger, WriteCacheConfig};
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 const ACK: u64 = 10;
@@ -190,4 +190,19 @@ fn the_rate_at_saturation_is_the_smaller_of_the_media_rate_and_the_cap() {
         eprintln!("{cap}/s: {rate:.0}/s, {expected:.0} expected ({:+.2}%), W {w:.2}", 100.0 * off);
         assert!(off.abs() < 0.01, "{cap} units a second: {rate:.0} writes/s and not {expected:.0}");
     }
+}
+
+/// A controller of which anything is said is said in a scenario that is written out.
+#[test]
+fn a_controller_is_none_if_it_neither_limits_nor_takes_time() {
+    let with = |change: fn(&mut ControllerConfig)| {
+        let mut controller = ControllerConfig::default();
+        change(&mut controller);
+        controller.is_none()
+    };
+    assert!(with(|_| ()));
+    assert!(!with(|controller| controller.command_window = Some(1)));
+    assert!(!with(|controller| controller.arbitration = Arbitration::Fifo));
+    assert!(!with(|controller| controller.command_overhead = SimDuration(1)));
+    assert!(!with(|controller| controller.units_per_second = Some(1)));
 }

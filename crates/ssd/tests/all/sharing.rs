@@ -332,3 +332,30 @@ fn the_rate_at_saturation_is_what_collection_leaves() {
         }
     }
 }
+
+/// Commands of two planes are in the account like others: programs for what both pages take, reads for nothing.
+#[test]
+fn a_program_of_two_planes_is_owed_for_and_a_read_of_two_planes_is_not() {
+    let mut config = planes(2);
+    config.gc.schedule = "preemptive".into();
+    (config.gc.trigger, config.gc.host_share) = (Trigger::Bursts, 0.25);
+    (config.ftl.multi_plane, config.ftl.priority) = (true, Priority::ReadsFirst);
+    config.link.bandwidth = 1 << 60;
+    let does = |arrivals: &[(u64, Operation, u64)]| {
+        let mut device = device(&config, &[SPREAD, SPREAD]);
+        for (token, &(at, operation, page)) in (1..).zip(arrivals) {
+            device.advance_until(SimTime(at), false).expect("room");
+            device.submit(SimTime(at), sub(token, operation, page, 1)).expect("room");
+        }
+        device.advance_until(SimTime(60_000), false).expect("room");
+        let diary = &probe_as::<Diary>(device.probe()).of_first_die;
+        diary.iter().map(|(at, work)| format!("{work}{at} ")).collect::<String>()
+    };
+    let (read, write) = (Operation::Read, Operation::Write);
+    // Programs of 5,600 are owed 16,800: two moves and part of an erase.
+    let programs =
+        does(&[(0, read, 24), (100, write, 24), (100, write, 25), (100, write, 26), (100, write, 27)]);
+    assert!(programs.starts_with("R0 W1300 W1300 r6900 p8200 r13500 p14800 e20100 W40100 "), "{programs}");
+    let reads = does(&[(0, read, 24), (100, read, 26), (100, read, 27), (100, write, 24)]);
+    assert!(reads.starts_with("R0 R1300 R1300 W2900 r8200 "), "{reads}");
+}

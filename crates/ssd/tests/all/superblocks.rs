@@ -215,6 +215,18 @@ fn a_write_on_the_link_ends_collection_in_idle_time() {
     assert_eq!(bench.force_idle(0).write(32_180, 1, 0, 1).collected(), [(0, 34_200)]);
 }
 
+/// How long each of two dies will work on its part is foreseen when the die begins. Before the victim is divided that is a mean of dies.
+#[test]
+fn how_long_parts_take_is_foreseen() {
+    for (schedule, most) in [("blocking", 0.0), ("preemptive", 0.25), ("stepwise", 0.25)] {
+        let mut bench = six_are_full(schedule);
+        assert_eq!(bench.force(0).collected().len(), 1);
+        let foreseen = bench.device.counters().estimated;
+        assert_eq!((foreseen.events, foreseen.actual), (2, SimDuration(66_400)), "{schedule}");
+        assert!(foreseen.error.0 as f64 <= most * foreseen.actual.0 as f64, "{schedule}: {foreseen:?}");
+    }
+}
+
 /// A collection of a superblock is one of all its dies, and each die has the work of its own pages.
 #[test]
 fn all_dies_of_a_superblock_collect_at_once() {

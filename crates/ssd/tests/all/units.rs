@@ -11,6 +11,7 @@ use harmonia_ssd::block::BlockId;
 use harmonia_ssd::gc::victim::{NoReads, Victim, VictimView};
 use harmonia_ssd::probe::{AuditProbe, NoProbe, any};
 use harmonia_ssd::{Amount, Device, Frontiers, Ftl, Goal, LastProgram, SsdConfig, SubRequest};
+use harmonia_types::registry::PolicyConfig;
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 /// Four units in a page, four pages in a block; data is there at once.
@@ -257,6 +258,29 @@ fn each_page_with_live_units_is_read_once_and_units_are_packed() {
     }
 }
 
+/// The same where pages are placed by more than who writes them: a program is full before the next one begins.
+#[test]
+fn units_that_are_placed_one_by_one_are_packed() {
+    let mut config = four();
+    config.gc.schedule = "blocking".into();
+    config.ftl.placement = PolicyConfig::named("streams").with("handles", 1_u32);
+    // Two blocks more, which are written once more.
+    config.geometry.blocks_per_plane = 10;
+    config.ftl.reserved_blocks = Amount::Blocks(7);
+    for (first, second) in [(0b0001, 0), (0b1111, 0), (0b1111, 0b0001), (0b0111, 0b0111), (0b1111, 0b1111)] {
+        let written: Vec<u32> = low(first, second).into_iter().chain(16..48).collect();
+        let mut bench = with_first(&config, &written);
+        let intervals = bench.read(0, 1, 20, 1).collected();
+        let (case, moved) =
+            (format!("live {first:04b} {second:04b}"), first.count_ones() + second.count_ones());
+        let (reads, programs) = (1 + u64::from(second > 0), u64::from(moved.div_ceil(4)));
+        let time = 1_000 * reads + 2 * 75 * u64::from(moved) + 5_000 * programs + 20_000;
+        assert_eq!(intervals, [(0, time)], "{case}");
+        let padding = 4 * programs - u64::from(moved);
+        assert_eq!(programmed(&bench, IoCause::Gc), (4 * programs, padding * PAGE), "{case}");
+    }
+}
+
 /// What the last program of a victim lacks comes from the closed block with the fewest live units, a page of it read for four.
 #[test]
 fn the_last_program_of_a_victim_is_filled_from_the_emptiest_block() {
@@ -318,25 +342,44 @@ fn a_block_that_lacks_less_than_a_program_is_not_collected() {
     assert_eq!(programmed(&bench, IoCause::Gc), (12, 0));
 }
 
-/// A unit that the host overwrites between its read and its program is left out.
+/// Units that the host overwrites between their read and their program are left out, and counted.
 #[test]
-fn a_unit_that_is_overwritten_meanwhile_is_not_programmed() {
+fn units_that_are_overwritten_meanwhile_are_not_programmed() {
     let mut config = four();
     config.gc.schedule = "preemptive".into();
     // Above hard, so that the host goes between the steps.
     config.gc.soft_threshold = Amount::AboveHard(1);
     let written = low(0b0111, 0b0001);
-    let mut bench = with_first(&config, &written[..80]);
-    assert_eq!(bench.device.ftl().free_blocks(0), 3);
-    let written = &written[..96];
-    bench = with_first(&config, written);
-    assert_eq!(bench.device.ftl().free_blocks(0), 2);
-    // The first page is read until 1,225; then the host writes unit 1 of it.
-    bench.force(0).write(500, 1, 1, 1);
+    assert_eq!(with_first(&config, &written[..80]).device.ftl().free_blocks(0), 3);
+    // The first page is read until 1,225; then the host writes so many units of it, from unit 0 on. The second page has one unit.
+    for overwritten in 0..=3 {
+        let mut bench = with_first(&config, &written[..96]);
+        assert_eq!(bench.device.ftl().free_blocks(0), 2);
+        bench.force(0);
+        if overwritten > 0 {
+            bench.write(500, 1, 0, overwritten);
+        }
+        bench.collected();
+        let (counters, moved) = (bench.device.counters(), 4 - overwritten);
+        assert_eq!((counters.inside.superseded_moves, counters.victim_pages_moved), (overwritten, moved));
+        assert_eq!(programmed(&bench, IoCause::Gc), (4, overwritten * PAGE));
+    }
+}
+
+/// A program takes four of seven units that were read. Of the three that it leaves, one is overwritten meanwhile.
+#[test]
+fn units_that_a_program_leaves_may_be_overwritten_before_the_next_one() {
+    let mut config = four();
+    config.gc.schedule = "preemptive".into();
+    // Above hard with the block that the moved units go to.
+    config.gc.soft_threshold = Amount::AboveHard(2);
+    let mut bench = with_first(&config, &low(0b0111, 0b1111)[..80]);
+    // Two pages are read until 2,525, and units 0, 1, 2 and 4 programmed until 7,825.
+    bench.force(0).write(3_000, 1, 5, 1);
     bench.collected();
     let counters = bench.device.counters();
-    assert_eq!((counters.inside.superseded_moves, counters.victim_pages_moved), (1, 3));
-    assert_eq!(programmed(&bench, IoCause::Gc), (4, PAGE));
+    assert_eq!((counters.inside.superseded_moves, counters.victim_pages_moved), (1, 6));
+    assert_eq!(programmed(&bench, IoCause::Gc), (8, 2 * PAGE));
 }
 
 /// What a unit of the closed form writes in all for each page of the host, greedy or first-in first-out.

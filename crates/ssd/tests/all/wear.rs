@@ -9,9 +9,10 @@ use harmonia_ssd::block::{BlockState, state_of};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Amount, AtEnd, FreeList, Frontiers, Ftl, Goal, LevelingConfig, SsdConfig, WearConfig, WriteCacheConfig,
+    Amount, AtEnd, FreeList, Frontiers, Ftl, Goal, LevelingConfig, SsdConfig, SubRequest, WearConfig,
+    WriteCacheConfig,
 };
-use harmonia_types::{IoCause, Operation, SimDuration, SimTime};
+use harmonia_types::{Blame, IoCause, Operation, ParityPages, SimDuration, SimTime};
 
 const SEED: u64 = 7;
 
@@ -307,6 +308,27 @@ fn a_device_that_is_worn_out_only_serves_reads() {
         assert_eq!(refused, [(0, 3)], "{schedule}");
         assert!(bench.find(token + 3).is_none());
     }
+}
+
+/// Where nobody has the data elsewhere, a write completes at once, and counts as parity if its last page is that. A drive that nobody
+/// can do without takes it.
+#[test]
+fn a_write_to_a_device_that_is_worn_out_completes_at_once_or_is_taken() {
+    let mut bench = Bench::empty(&one_die());
+    bench.device.wear_out(&WearConfig::of(6), SEED, 0);
+    bench.device.end_life(SimTime::ZERO);
+    // Every other page is parity, from the first one on.
+    let parity = ParityPages { phase: 0, period: 2, run: 1, cause: IoCause::Parity };
+    for (token, pages, is_parity) in [(1, 2, false), (2, 3, true)] {
+        bench.submit(100, SubRequest { parity, ..sub(token, Operation::Write, 0, pages) });
+        assert_eq!(bench.known_by(100, token, 100, Blame::default()).is_parity, is_parity);
+    }
+    assert_eq!(bench.device.life().unwrap().failed_pages, 5);
+    // Nothing is written, so nothing fails.
+    bench.submit(100, SubRequest { length: 0, ..sub(3, Operation::Write, 0, 1) }).collected();
+    bench.device.set_at_end(AtEnd::Takes);
+    bench.write(1_000, 4, 0, 1).known_at(1_000 + LINK + 5_300, 4, 6_370, write_blame());
+    assert_eq!(bench.device.life().unwrap().failed_pages, 5);
 }
 
 /// A unit that has nothing to spare cannot wear out: such a device is refused, with the number that works.

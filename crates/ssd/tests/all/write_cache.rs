@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bench::*;
 use crate::random::pick;
+use crate::superblocks::drive;
 use crate::units::four;
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, PageTimes};
@@ -425,6 +426,53 @@ fn a_write_that_fails_fast_is_taken_and_a_read_of_a_cached_page_answered() {
     assert_eq!(bench.device.refusals().len(), 1, "a read of flash is refused as ever");
     let is_kept = |page: u64| bench.device.collection_left_in(page * PAGE, PAGE, SimTime(2_000)).is_some();
     assert_eq!([1, 2].map(is_kept), [false, true]);
+}
+
+/// Two reads of flash wait behind a program when collection is ordered: the one that asks to fail fast is refused then.
+#[test]
+fn a_read_behind_the_cache_that_fails_fast_is_refused_when_an_event_is_admitted_ahead_of_it() {
+    let mut bench = Bench::with(&cached(one_die(), 4), &[&TWO_FREE[..22]]);
+    bench.write(0, 1, 0, 1).read(100, 2, 2, 1);
+    bench.submit(150, SubRequest { fast_fail: true, ..sub(3, Operation::Read, 3, 1) });
+    assert!(bench.advance(199).device.refusals().is_empty(), "nothing collects yet");
+    bench.force(200);
+    let refused: Vec<_> =
+        bench.device.refusals().drain(..).map(|refusal| (refusal.token, refusal.at)).collect();
+    assert_eq!(refused, [(3, SimTime(200))]);
+    // The same of two that arrive while the die is about to collect.
+    bench.read(300, 4, 4, 1);
+    bench.submit(300, SubRequest { fast_fail: true, ..sub(5, Operation::Read, 5, 1) });
+    let refused: Vec<_> =
+        bench.device.refusals().drain(..).map(|refusal| (refusal.token, refusal.at)).collect();
+    assert_eq!(refused, [(5, SimTime(300))]);
+    assert_eq!(bench.collected().len(), 1);
+    let answered = [1, 2, 3, 4, 5].map(|token| bench.find(token).is_some());
+    assert_eq!(answered, [true, true, false, true, false]);
+}
+
+/// Where dies share their blocks, a page that was never written is in no die: a read costs the link, and a trim nothing.
+#[test]
+fn pages_of_superblocks_that_were_never_written_are_read_and_trimmed_at_no_die() {
+    let mut bench = Bench::empty(&cached(drive(2, 16), 4));
+    bench.read(100, 1, 5, 1).known_by(100, 1, 100 + LINK, Blame { link: LINK, ..Blame::default() });
+    bench.submit(500, sub(2, Operation::Trim, 6, 1)).known_by(500, 2, 500, Blame::default());
+    assert_eq!(bench.device.counters().host_pages_read, 0);
+}
+
+/// A write that only the cache has, or a read that it answers, is the host at work. What the array does for itself is not.
+#[test]
+fn idle_time_collection_behind_the_cache_ends_when_the_host_comes_and_not_when_the_array_does() {
+    let victims = |after: SubRequest| {
+        let mut bench = Bench::aged(&cached(one_die(), 4), &[]);
+        bench.force_idle(10).submit(2_000, after).collected();
+        assert!(bench.find(2).is_some());
+        bench.device.counters().gc_victims
+    };
+    let background = |operation| SubRequest { background: true, ..sub(2, operation, 1, 1) };
+    for operation in [Operation::Read, Operation::Write] {
+        assert_eq!(victims(sub(2, operation, 1, 1)), 1, "the host");
+        assert!(victims(background(operation)) > 1, "the array");
+    }
 }
 
 #[test]

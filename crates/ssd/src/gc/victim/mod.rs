@@ -112,6 +112,19 @@ mod tests {
     use super::*;
     use crate::block::{BlockState, GROUP, GroupKey, encode};
 
+    /// No read waits while a device ages, so a policy that looks at reads names the one that it equals then, which does not.
+    #[test]
+    fn policies_that_look_at_reads_age_as_one_that_does_not() {
+        let ages_as = |entry: &Entry<Build>| {
+            let policy = build(&entry.name.into()).expect("registered");
+            policy.uses_reads().then(|| (entry.name, policy.ages_as()))
+        };
+        let reading: Vec<_> = REGISTRY.iter().filter_map(ages_as).collect();
+        assert_eq!(reading, [("read-match", Some("greedy"))]);
+        let greedy = build(&"greedy".into()).expect("registered");
+        assert_eq!((greedy.uses_reads(), greedy.ages_as()), (false, None));
+    }
+
     struct AllValid;
     impl ValidPages for AllValid {
         fn is_valid(&self, _: BlockId, _: u32) -> bool {
