@@ -148,20 +148,29 @@ impl<P: Probe> Device<P> {
         let shape = &self.rules.shape;
         let rest = Rest { goal, given: 0, current: None, most: self.rules.shape.blocks_per_unit };
         let due = (first..shape.units_per_die).map(UnitOfDie).filter(|&unit| units.has(unit));
-        let all: SimDuration = due.map(|unit| self.unit_left(shape.unit(die, unit), rest)).sum();
-        // Dies that share their blocks share the work.
-        SimDuration(all.0 / u64::from(shape.dies_per_unit))
+        // Dies that share their blocks share the pages. Each erases its own blocks.
+        let of_unit = |unit| {
+            let (moves, erases) = self.moves_and_erases_left(shape.unit(die, unit), rest);
+            SimDuration(moves.0 / u64::from(shape.dies_per_unit)) + erases
+        };
+        due.map(of_unit).sum()
     }
 
     /// What an event still takes in one unit: the victim under way, then victims like the best there is now.
     fn unit_left(&self, unit: u32, rest: Rest) -> SimDuration {
+        let (moves, erases) = self.moves_and_erases_left(unit, rest);
+        moves + erases
+    }
+
+    /// The same, for the pages of victims and for their erases.
+    fn moves_and_erases_left(&self, unit: u32, rest: Rest) -> (SimDuration, SimDuration) {
         let (table, data_pages) = (self.ftl.blocks(unit), self.rules.shape.data_pages);
         let packing = &self.rules.shape.packing;
         let best =
             table.fewest_valid().filter(|&(_, valid)| packing.wins(data_pages, valid)).map(|best| best.0);
         let (open, mut page) = self.ftl.next_gc_page(unit).unwrap_or_default();
         let (mut free, mut given) = (self.ftl.free_blocks(unit), rest.given);
-        let (mut current, mut left) = (rest.current, SimDuration::ZERO);
+        let (mut current, mut moves, mut erases) = (rest.current, SimDuration::ZERO, SimDuration::ZERO);
         for _ in 0..rest.most {
             let is_due = given < rest.goal.min_victims || free <= rest.goal.stop;
             let Some(victim) = current.take().or(best.filter(|_| is_due)) else { break };
@@ -173,12 +182,10 @@ impl<P: Probe> Device<P> {
             free = (free + 1 + begun).saturating_sub(written.div_ceil(data_pages));
             page = written % data_pages;
             given += 1;
-            left += self.rules.victim_moves_time(leaves_plane, valid)
-                + self.rules.summary_time(summaries)
-                + self.rules.timing.erase
-                + self.rules.timing.command.erase;
+            moves += self.rules.victim_moves_time(leaves_plane, valid) + self.rules.summary_time(summaries);
+            erases += self.rules.timing.erase + self.rules.timing.command.erase;
         }
-        left
+        (moves, erases)
     }
 
     /// What a command of garbage collection that runs, or is suspended, still takes.
