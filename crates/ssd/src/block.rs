@@ -20,6 +20,8 @@ pub const MOST_PAGES: u32 = VALID_MASK;
 
 /// Blocks in a group.
 pub const GROUP: usize = 64;
+/// Blocks whose entries are compared at once.
+const CHUNK: usize = 8;
 
 /// Orders blocks by state (closed first), valid pages, erases, and position in the group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,9 +47,23 @@ impl GroupKey {
         let first = block / GROUP * GROUP;
         let last = entries.len().min(first + GROUP);
         let (entries, erases) = (&entries[first..last], &erases[first..last]);
-        let least = entries.iter().fold(u32::MAX, |least, &entry| least.min(entry));
-        let ties = entries.iter().zip(erases).enumerate().filter(|(_, (entry, _))| **entry == least);
-        ties.map(|(offset, (_, &erases))| Self::of(least, erases, offset)).min().unwrap_or(Self::NONE)
+        // No entry has the highest bit, and numbers with a sign are compared at once in fewer steps.
+        let least = entries.iter().fold(i32::MAX, |least, &entry| least.min(entry as i32)) as u32;
+        let mut best = Self::NONE;
+        let mut look_at = |offset: usize, entry: u32| {
+            if entry == least {
+                best = best.min(Self::of(least, erases[offset], offset));
+            }
+        };
+        // Few blocks have that entry: most chunks are passed over as a whole.
+        let (chunks, rest) = entries.as_chunks::<CHUNK>();
+        for (from, chunk) in (0..).step_by(CHUNK).zip(chunks) {
+            if chunk.iter().fold(false, |has, &entry| has | (entry == least)) {
+                chunk.iter().zip(from..).for_each(|(&entry, offset)| look_at(offset, entry));
+            }
+        }
+        rest.iter().zip(CHUNK * chunks.len()..).for_each(|(&entry, offset)| look_at(offset, entry));
+        best
     }
 
     /// The packed state and valid count.

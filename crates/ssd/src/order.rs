@@ -191,7 +191,7 @@ impl Odometer {
 
     /// [`Odometer::read`] of `count` numbers from `first` on.
     #[inline]
-    pub fn walk(self, first: u32, count: u32) -> impl Iterator<Item = (u32, u32, u32)> {
+    pub fn walk(self, first: u32, count: u32) -> impl Iterator<Item = (u32, u32, u32)> + Clone {
         let (mut turns, mut round) = self.turns(first);
         let (mut die, mut unit) = self.place(turns);
         (0..count).map(move |_| {

@@ -363,7 +363,7 @@ impl Shape {
 
     /// [`Shape::locate`] of `count` logical pages from `first` on.
     #[inline]
-    pub fn walk(&self, first: u32, count: u32) -> impl Iterator<Item = (u32, u32, u32)> + use<> {
+    pub fn walk(&self, first: u32, count: u32) -> impl Iterator<Item = (u32, u32, u32)> + Clone + use<> {
         self.odometer.walk(first, count)
     }
 

@@ -82,10 +82,11 @@ impl<P: Probe> Device<P> {
             return self.accept_page(&sub, (handle, 0), place, partial_head || partial_tail, now);
         }
         // Ask for all map entries at once, so that their cache misses overlap.
-        for (_, unit, lpn) in self.rules.shape.walk(first, pages) {
+        let places = self.rules.shape.walk(first, pages);
+        for (_, unit, lpn) in places.clone() {
             self.ftl.prefetch(unit, lpn);
         }
-        for (page, place) in (0..).zip(self.rules.shape.walk(first, pages)) {
+        for (page, place) in (0..).zip(places) {
             let edge = (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
             self.accept_page(&sub, (handle, page), place, edge, now)?;
         }

@@ -36,11 +36,12 @@ pub(super) struct SubState {
 impl SubState {
     /// Of what the blame of a page has on the link, the controller's part is apart.
     #[inline]
-    pub fn with_controller(&self, blame: Blame) -> Blame {
-        match self.in_controller.0 {
-            0 => blame,
-            ns => Blame { link: blame.link - ns, controller: blame.controller + ns, ..blame },
+    pub fn with_controller(&self, mut blame: Blame) -> Blame {
+        if self.in_controller > SimDuration::ZERO {
+            blame.link -= self.in_controller.0;
+            blame.controller += self.in_controller.0;
         }
+        blame
     }
 }
 

@@ -16,7 +16,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// The fewest free blocks of any unit of a die.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "asked for every page that is written")]
+    #[inline(always)]
     pub(super) fn least_free(&self, die: u32) -> u32 {
         let free = self.ftl.least_free(self.units_of(die));
         // A block that dies are still erasing helps nobody yet.
