@@ -85,6 +85,15 @@ fn counts_of_operations_on_six_members_of_raid_6_of_which_one_or_two_have_failed
     }
 }
 
+/// Unit 1 is in the way of a write, and the member that would take it has failed: the write waits, and all stays where it is.
+#[test]
+fn nothing_moves_to_a_free_member_that_has_failed() {
+    let (mut stage, places) = failed(1, &[4]);
+    stage.collects(&[places[1].0]);
+    assert_eq!(stage.write(1..2), [sorted([places[0], places[2]]), sorted([places[1], places[3]]), vec![]]);
+    assert_eq!((stage.places(0), stage.planner.own.waits_several), (places, 1));
+}
+
 #[test]
 fn pages_that_nothing_makes_up_for_are_counted() {
     let (mut stage, places) = failed(1, &[0, 1]);
