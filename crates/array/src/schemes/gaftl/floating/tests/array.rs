@@ -4,6 +4,10 @@
 //! must follow from what the transaction has read and what is new; what is read must say what the units held last. While nothing is under
 //! way, every place that the map names holds what it should, the flash of every member has exactly these pages and those that wait
 //! to be trimmed, and all parity covers its row.
+//!
+//! In some histories members fail, at most as many at a time as there are parities, and spares take their places, new ones or as full
+//! as a member. What a failed member held, and what nobody has written of a spare, is a symbol that nobody knows. While members are
+//! missing, the rest of each row must say all of its units.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -39,7 +39,7 @@ fn of_unit_1(parities: u16, slots: &[usize]) -> [Vec<usize>; 4] {
     assert_eq!(discarded, []);
     let after = slots_of(stage.read(1..2));
     assert_eq!(stage.planner.bound_counters().promised, 0, "nothing is promised while a member is missing");
-    assert_eq!(stage.sweep(), [], "a failed member keeps no copy");
+    assert!(!stage.planner.left.has(|_| true), "a failed member keeps no copy");
     [before, slots_of(read), slots_of(written), after]
 }
 
@@ -165,26 +165,68 @@ fn a_replacement_is_given_what_its_rows_hold_now_and_what_else_it_holds_is_disca
     assert_eq!(stage.planner.loss_counters().lost_pages, 1);
 }
 
+/// Unit 1 has left a copy on a member that collected. That member fails: what takes its place holds none.
+#[test]
+fn a_replacement_holds_no_copy_of_what_has_moved() {
+    let (mut stage, places) = full(1);
+    let member = DeviceId(places[1].0);
+    stage.collects(&[member.0]);
+    stage.write(1..2);
+    assert!(stage.planner.left.lies_on(member, 0));
+    stage.health.set(member, Condition::Partial(0));
+    let step = stage.planner.restore(member, 0, PAGE).expect("there are such rows");
+    assert_eq!(stage.carry_out(&step), [vec![], vec![], vec![places[1]]]);
+    stage.collects(&[]);
+    assert_eq!(stage.sweep(), []);
+}
+
+/// Begins a write of unit 1, and refuses its read of unit 0 because that has failed.
+fn meets_a_failure(stage: &mut Stage) -> (Transaction, PlannedOperation) {
+    let place = stage.places(0)[0];
+    let write = HostRequest::new(0, SimTime::ZERO, Operation::Write, PAGE, PAGE);
+    let (mut split, mut plan) = (Vec::new(), Plan::default());
+    stage.with(|planner, view| planner.split(&write, view, &mut split));
+    stage.with(|planner, view| planner.plan(SimTime::ZERO, &split[0], view, &mut plan));
+    stage.health.set(DeviceId(place.0), Condition::Failed);
+    let read = *plan.operations().iter().find(|read| read.device.0 == place.0).expect("unit 0 is read");
+    assert_eq!(refuse(stage, &split[0], &read), Answer::Replan(split[0].rows));
+    (Transaction { attempt: 1, ..split[0] }, read)
+}
+
+fn refuse(stage: &mut Stage, of: &Transaction, operation: &PlannedOperation) -> Answer {
+    let mut patch = Plan::default();
+    let refusal = Refusal::Failed;
+    let answer = stage
+        .with(|planner, view| planner.on_refused(SimTime::ZERO, of, operation, refusal, view, &mut patch));
+    assert!(patch.operations().is_empty());
+    answer
+}
+
+/// A copy that was to be written over stays one that waits to be trimmed.
+#[test]
+fn what_a_plan_was_to_do_with_copies_is_taken_back() {
+    let (mut stage, places) = full(1);
+    stage.planner.may_fail = true;
+    stage.collects(&[places[1].0]);
+    stage.write(1..2);
+    // Unit 1 was to go back to where it has left a copy. When the plan is made anew, nobody collects any more.
+    stage.collects(&[places[4].0]);
+    let (again, _) = meets_a_failure(&mut stage);
+    let lies_on = |stage: &Stage, place: Place| stage.planner.left.lies_on(DeviceId(place.0), 0);
+    assert_eq!((stage.places(0)[1], lies_on(&stage, places[1])), (places[1], false));
+    stage.collects(&[]);
+    let around = sorted([places[4], places[3]]);
+    assert_eq!(stage.carry_out(&again), [around.clone(), around, vec![]]);
+    assert_eq!((lies_on(&stage, places[1]), lies_on(&stage, places[4])), (true, false));
+}
+
 /// Unit 1 was to move, and the member of unit 0 fails before that is read: the plan is taken back, and made anew.
 #[test]
 fn a_plan_that_meets_a_failure_is_taken_back() {
     let (mut stage, places) = full(1);
     stage.planner.may_fail = true;
     stage.collects(&[places[1].0]);
-    let write = HostRequest::new(0, SimTime::ZERO, Operation::Write, PAGE, PAGE);
-    let mut split = Vec::new();
-    stage.with(|planner, view| planner.split(&write, view, &mut split));
-    let mut plan = Plan::default();
-    stage.with(|planner, view| planner.plan(SimTime::ZERO, &split[0], view, &mut plan));
-    assert_eq!(stage.places(0)[1], places[4]);
-    stage.health.set(DeviceId(places[0].0), Condition::Failed);
-    let read = *plan.operations().iter().find(|read| read.device.0 == places[0].0).expect("unit 0 is read");
-    let answer = stage.with(|planner, view| {
-        let mut patch = Plan::default();
-        planner.on_refused(SimTime::ZERO, &split[0], &read, Refusal::Failed, view, &mut patch)
-    });
-    assert_eq!(answer, Answer::Replan(split[0].rows));
-    let again = Transaction { attempt: 1, ..split[0] };
+    let (again, read) = meets_a_failure(&mut stage);
     // Unit 1 and parity, as they were: its member is waited for. It moves once.
     assert_eq!(
         stage.carry_out(&again),
@@ -194,9 +236,5 @@ fn a_plan_that_meets_a_failure_is_taken_back() {
     assert!(stage.planner.left.lies_on(DeviceId(places[1].0), 0));
     // Who fails while it is written is done without.
     let write = PlannedOperation { operation: Operation::Write, ..read };
-    let answer = stage.with(|planner, view| {
-        let mut patch = Plan::default();
-        planner.on_refused(SimTime::ZERO, &again, &write, Refusal::Failed, view, &mut patch)
-    });
-    assert_eq!(answer, Answer::Patch);
+    assert_eq!(refuse(&mut stage, &again, &write), Answer::Patch);
 }
