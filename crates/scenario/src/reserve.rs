@@ -4,7 +4,7 @@
 //! They are taken from the capacity whatever the policy, so that policies are compared on the same array.
 
 use harmonia_array::coordination::{self, Coordinator, Stripes};
-use harmonia_array::{ArrayConfig, Level, WriteHole};
+use harmonia_array::{ArrayConfig, Faults, Level, WriteHole};
 use harmonia_types::registry::no_keys;
 use harmonia_types::{Bytes, units};
 
@@ -70,13 +70,15 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
     let problem = if !matches!(level, Level::Raid5(_) | Level::Raid6(_)) {
         let problem = format!("floating stripes have their parity on any member, which {level} has not");
         return Some((problem, format!("array.level = \"raid5\" or \"raid6\"; or {rows}")));
-    } else if !faults.is_none() || !faults.spares.is_empty() || faults.journal.is_some() {
-        let allowed = format!(
-            "no array.failure, array.page_errors, array.power_loss, array.scrub, array.spares \
-             and array.write_hole; or {rows}"
-        );
+    } else if !knows_only_failures(faults) {
+        let allowed =
+            format!("no array.page_errors, array.power_loss, array.scrub and array.write_hole; or {rows}");
         let problem =
-            "floating stripes know neither failures, nor pages that cannot be read, nor losses of power";
+            "floating stripes know neither pages that cannot be read, nor scrubs, nor losses of power";
+        return Some((problem.into(), allowed));
+    } else if faults.replacements() > 0 {
+        let problem = "a copy of a member that works would fill what floating stripes leave free";
+        let allowed = format!("array.failure with kind = \"failure\" or \"slow\"; or {rows}");
         return Some((problem.into(), allowed));
     } else if knowledge.free_stripes > 0 {
         ("each floating stripe leaves a member free, and none is kept free besides", "array.free_stripes = 0")
@@ -90,6 +92,12 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
         return None;
     };
     Some((problem.0.into(), format!("{}; or {rows}", problem.1)))
+}
+
+/// Whether nothing befalls an array but what befalls single members.
+fn knows_only_failures(faults: &Faults) -> bool {
+    let events = Faults { events: Vec::new(), ..faults.clone() };
+    events.is_none() && faults.journal.is_none()
 }
 
 /// Refuses a policy that cannot work on this array.

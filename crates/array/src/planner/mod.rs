@@ -346,7 +346,12 @@ harmonia_types::counters! {
 }
 
 /// What an operation does that cannot be done without: a write is parked if it may be, anything else waits.
-fn waits_or_parks(dodge: &Dodge, operation: &PlannedOperation, refusal: Refusal, patch: &mut Plan) -> Answer {
+pub(crate) fn waits_or_parks(
+    dodge: &Dodge,
+    operation: &PlannedOperation,
+    refusal: Refusal,
+    patch: &mut Plan,
+) -> Answer {
     match refusal {
         Refusal::Busy(_) | Refusal::Reserved if dodge.parks && operation.operation == Operation::Write => {
             return Answer::Park;

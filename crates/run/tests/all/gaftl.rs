@@ -277,3 +277,27 @@ fn floating_stripes_write_one_page_of_each_parity_a_page_whoever_collects() {
         assert_eq!(report.array.parity_pages_written, parities * report.array.host_pages_written);
     }
 }
+
+/// One failure on RAID-5 and two on RAID-6 lose nothing, with spares and without. One more than that does, and is counted.
+#[test]
+fn floating_stripes_lose_nothing_while_parities_make_up_for_what_failed() {
+    let (one, two) = ("{ device = 1, request = 900 }", "{ device = 3, request = 1500 }");
+    for (own, failures, is_enough) in [
+        (&FLOATING[..], one.to_owned(), true),
+        (&FLOATING, format!("{one}, {two}"), false),
+        (&FLOATING6, format!("{one}, {two}"), true),
+        (&FLOATING6, format!("{one}, {two}, {{ device = 0, request = 1600 }}"), false),
+    ] {
+        for spares in [0, 1, 2] {
+            let failure = format!("array.failure=[{failures}]");
+            let spares = format!("array.spares={spares}");
+            // Slow enough for the second failure to come while the first spare is rebuilt.
+            let rebuild = "array.rebuild={ min_rate = \"20KB/s\", max_rate = \"20KB/s\" }";
+            let report = report(&[own, &[&failure, &spares, rebuild]].concat(), true);
+            let found = report.array.failures.unwrap_or_else(|| panic!("{failure}: nothing failed"));
+            let lost = found.lost.unread_pages + found.lost.unwritten_pages + found.lost.lost_pages;
+            assert_eq!(lost == 0, is_enough, "{own:?} {failure} {spares}: {:?}", found.lost);
+            assert!(found.rebuilt_pages > 0, "{own:?} {failure} {spares}: something is read around");
+        }
+    }
+}

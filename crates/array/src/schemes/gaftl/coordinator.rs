@@ -57,8 +57,9 @@
 //! member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
 //! other value, is what the rest of this page describes.
 //!
-//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without faults, NVRAM, a stripe cache or shares of
-//! parity. A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
+//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM, a stripe cache or shares of
+//! parity. Members may fail, become slow and be replaced by spares. Pages that cannot be read, scrubs, losses of power and replacements of
+//! members that still work are refused. A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
 //!
 //! The report counts whether plans keep to a bound of page operations (`array.bounds`). It holds for requests of whole pages while at most
 //! one member of a stripe collects, all members are whole, and a stripe is free:
@@ -81,8 +82,15 @@
 //! The gain depends on how much of a member a collection keeps busy. The paper's members are single chips. Where a member
 //! has many dies, others serve while one collects, and there is less to go around.
 //!
-//! While a member is missing or rebuilt, the turns stop and nothing is displaced. Rows that lie elsewhere are read and written from
+//! While failures leave no redundancy, the turns stop. While a member is missing or rebuilt, nothing is displaced. Rows that lie elsewhere are read and written from
 //! where they are, and a rebuild completes their copies in free stripes as well. What is displaced goes home when all is rebuilt.
+//!
+//! With `floating`, a failed member is gone around as one that collects. A read of one of its units reads the other units and a parity.
+//! What is to be written on it goes to the free member of its stripe, which is then as safe as before. If the free member is the
+//! one that failed, all stays in its place. If both have failed, parity makes up for the unit. One failure on RAID-5 and two on RAID-6
+//! lose nothing. A spare is rebuilt from where stripes lie by then: what has moved is not rebuilt, and stripes leave the spare free. Without a spare,
+//! units that nobody writes stay missing. The reads of a write are the fewest that `array.small_write` allows;
+//! `array.degraded_writes` has no effect.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!

@@ -31,32 +31,40 @@
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III: stripes whose members are chosen as they are written, Algorithms 1 to
 //! 3, and "there will always be at least one array element that will not be involved".
 //!
-//! Leaves out: members that fail and pages that cannot be read, losses of power, NVRAM, a stripe cache, and shares of parity by
+//! Rows of which something is missing, because a member failed or is rebuilt, are in `degraded` and `hurt`.
+//!
+//! Leaves out: pages that cannot be read, losses of power, NVRAM, a stripe cache, and shares of parity by
 //! age. Members are not thinly provisioned: numbers of rows end where the pages of a member do, which costs `1 / n` of the
 //! capacity of stripes that only together fill all members.
 
+mod degraded;
+mod hurt;
 mod left;
 mod row;
+mod steps;
 mod stripe_map;
 #[cfg(test)]
 mod tests;
 
 use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{
-    BoundCounters, Bytes, Counters as _, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters,
+    BoundCounters, Bytes, Counters as _, DeviceId, HostRequest, Operation, Phase, ReadCounters,
     RedundancyCounters, SimTime,
 };
 
 use super::bounds::{self, Bounds, InTheWay};
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
+use crate::planner::missing::Counted;
 use crate::planner::parity::ParityPlanner;
 use crate::planner::{
-    Build, Kind, Parameters, Plan, PlannedOperation, Planner, Stripes, Tag, Tidies, Transaction, View, join,
+    Answer, Build, Dodge, Kind, LossCounters, Parameters, Plan, PlannedOperation, Planner, Refusal, Restores,
+    Stripes, Tag, Tidies, Transaction, View, join, waits_or_parks,
 };
+use degraded::Before;
 use left::Left;
 use row::{Decision, Row, Way};
-use stripe_map::{Slots, StripeMap, each, without_first};
+use stripe_map::{StripeMap, each, without_first};
 
 pub(super) use stripe_map::MOST_MEMBERS;
 
@@ -93,6 +101,11 @@ struct FloatingPlanner {
     reads: ReadCounters,
     own: Counters,
     bounds: Bounds,
+    losses: LossCounters,
+    counted: Counted,
+    /// Whether members may fail: then it is noted where transactions under way found their rows.
+    may_fail: bool,
+    before: Vec<Before>,
     /// By member: its last operation in the step.
     last: Vec<u32>,
     /// What the plan being made writes, and what it discards when that is done.
@@ -125,61 +138,19 @@ impl FloatingPlanner {
             reads: ReadCounters::default(),
             own: Counters::default(),
             bounds: Bounds::new(stripes, row, small_write),
+            losses: LossCounters::default(),
+            counted: Counted::default(),
+            may_fail: false,
+            before: Vec::new(),
             last: Vec::new(),
             writes: Vec::new(),
             discards: Vec::new(),
         }
     }
 
-    /// Whether operations on a row of a member would wait for collection, as far as can be seen.
-    fn is_busy(&self, member: DeviceId, row: u64, view: &View<'_>) -> bool {
-        let unseen = || !view.look.sees(member) && view.members[member.index()].collecting;
-        view.left(member, row * self.row, self.row).is_some() || unseen()
-    }
-
-    /// A row of which these units change.
-    fn row(&self, row: u64, changed: Slots, of: &Transaction, view: &View<'_>) -> Row {
-        let is_busy = |slot: &u16| self.is_busy(self.map.member(row, *slot), row, view);
-        let busy = (0..self.members).filter(is_busy).fold(0, |busy, slot| busy | 1 << slot);
-        let cut =
-            each(changed).filter(|&unit| self.is_cut(row, unit, of)).fold(0, |cut, unit| cut | 1 << unit);
-        Row { held: self.map.held(row), parities: self.map.parities(), changed, cut, busy }
-    }
-
-    /// The first logical byte of a row of a unit.
-    fn logical(&self, row: u64, unit: u16) -> Bytes {
-        let stripe = row * self.row / self.unit;
-        stripe * self.layout.stripe_bytes() + u64::from(unit) * self.unit + row * self.row % self.unit
-    }
-
-    /// Whether only a part of a row of a unit is meant.
-    fn is_cut(&self, row: u64, unit: u16, of: &Transaction) -> bool {
-        let logical = self.logical(row, unit);
-        of.offset > logical || of.offset + of.length < logical + self.row
-    }
-
-    /// The units that a transaction is about, in each of its rows.
-    fn units_of(of: &Transaction) -> Slots {
-        let (first, last) = of.units;
-        (1 << (last + 1)) - (1 << first)
-    }
-
-    fn begin_step(&mut self) {
-        self.last.clear();
-        self.last.resize(usize::from(self.members), u32::MAX);
-    }
-
-    fn push(&mut self, operation: PlannedOperation, plan: &mut Plan) {
-        let mut last = std::mem::take(&mut self.last);
-        join(&mut last, operation, plan);
-        self.last = last;
-    }
-
-    fn on_slot(&self, row: u64, slot: u16, operation: Operation, phase: Phase) -> PlannedOperation {
-        let parity = if phase == Phase::Parity { ParityPages::ALL } else { ParityPages::NONE };
-        let member = self.map.member(row, slot);
-        let data = PlannedOperation::data(member, operation, row * self.row, self.row);
-        PlannedOperation { phase, parity, ..data }
+    /// With members that may fail.
+    fn failing(self, may_fail: bool) -> Self {
+        FloatingPlanner { may_fail, ..self }
     }
 
     /// Plans what is read for parity.
@@ -191,26 +162,13 @@ impl FloatingPlanner {
         self.counters.pre_read_bytes += u64::from(decision.reads.count_ones()) * self.row;
     }
 
-    /// A slot moves to the free member. What it held is left behind.
-    fn free_up(&mut self, row: u64, slot: u16) {
-        if self.map.held(row) >> slot & 1 == 1 {
-            self.left.leaves(self.map.member(row, slot), row);
-        }
-        self.map.free_up(row, slot);
-        let is_parity = slot >= self.map.units();
-        self.own.parity_moved += u64::from(is_parity);
-        self.own.units_moved += u64::from(!is_parity);
-    }
-
-    /// Takes note of a slot that is written when all that is read has been.
-    fn write_slot(&mut self, row: u64, slot: u16, phase: Phase) {
-        let write = self.on_slot(row, slot, Operation::Write, phase);
-        self.left.is_written(write.device, row);
-        self.writes.push(write);
-    }
-
     fn write_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let case = self.row(row, Self::units_of(of), of, view);
+        let mut case = self.row(row, Self::units_of(of), of, view);
+        if !view.health.is_whole()
+            && let Some(hurt) = self.hurt(row, &mut case, view)
+        {
+            return self.write_hurt(row, &hurt, plan);
+        }
         let decision = case.written(self.small_write);
         self.promise(&case, decision.waits);
         self.pre_read(row, &decision, plan);
@@ -262,15 +220,21 @@ impl FloatingPlanner {
         if gone == 0 {
             return;
         }
-        let case = Row { changed: gone, cut: 0, ..case };
+        let mut case = Row { changed: gone, cut: 0, ..case };
         let stay = self.map.written(row) & !gone;
-        if stay != 0 {
+        let hurt = if view.health.is_whole() { None } else { self.hurt(row, &mut case, view) };
+        if let Some(hurt) = hurt.filter(|_| stay != 0) {
+            if !self.discard_hurt(row, &hurt, plan) {
+                return;
+            }
+        } else if stay != 0 {
             let decision = case.discarded(self.small_write);
             self.pre_read(row, &decision, plan);
             decision.moves.into_iter().for_each(|slot| self.free_up(row, slot));
             each(case.parities).for_each(|parity| self.write_slot(row, parity, Phase::Parity));
         }
-        for slot in each(case.held & (gone | if stay == 0 { case.parities } else { 0 })) {
+        let refuses = hurt.map_or(0, |hurt| hurt.refuses);
+        for slot in each(case.held & !refuses & (gone | if stay == 0 { case.parities } else { 0 })) {
             if case.busy >> slot & 1 == 1 {
                 self.left.leaves(self.map.member(row, slot), row);
             } else {
@@ -278,6 +242,18 @@ impl FloatingPlanner {
             }
         }
         self.map.write(row, stay);
+    }
+
+    /// Plans what a request wants, row by row.
+    fn plan_rows(&mut self, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        for row in of.rows.first..of.rows.end() {
+            match of.operation {
+                Operation::Read => self.read_row(row, of, view, plan),
+                Operation::Write => self.write_row(row, of, view, plan),
+                Operation::Trim => self.discard_row(row, of, view, plan),
+                Operation::Flush => {}
+            }
+        }
     }
 
     /// What has been noted down is written in a step of its own, and discarded in another one.
@@ -290,7 +266,12 @@ impl FloatingPlanner {
     }
 
     fn read_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let case = self.row(row, Self::units_of(of), of, view);
+        let mut case = self.row(row, Self::units_of(of), of, view);
+        if !view.health.is_whole()
+            && let Some(hurt) = self.hurt(row, &mut case, view)
+        {
+            return self.read_hurt(row, &hurt, of, plan);
+        }
         let (slots, rebuilt) = case.read();
         let waits = slots & case.busy != 0;
         self.promise_read(&case, waits);
@@ -307,18 +288,13 @@ impl FloatingPlanner {
         }
     }
 
-    /// What a transaction wants of a row of a unit.
-    fn clipped(&self, whole: PlannedOperation, row: u64, unit: u16, of: &Transaction) -> PlannedOperation {
-        let logical = self.logical(row, unit);
-        let from = of.offset.max(logical) - logical;
-        let to = (of.offset + of.length).min(logical + self.row) - logical;
-        PlannedOperation { offset: whole.offset + from, length: to - from, ..whole }
-    }
-
     /// Trims what has been left behind on members that may be used.
     fn trim_left(&mut self, view: &View<'_>, plan: &mut Plan) {
         let mut left = std::mem::take(&mut self.left);
         for (member, row) in left.take(|member| !self.is_collecting(member, view)) {
+            if !view.health.takes_writes(member) {
+                continue;
+            }
             let trim = PlannedOperation::data(member, Operation::Trim, row * self.row, self.row);
             self.push(trim, plan);
             self.own.trimmed += 1;
@@ -379,18 +355,20 @@ impl Planner for FloatingPlanner {
         let Transaction { operation, rows, kind, tag, .. } = *transaction;
         self.begin_step();
         self.bounds.begin(transaction);
+        if !view.health.is_whole() {
+            self.bounds.gives_up();
+        }
+        if self.may_fail && operation != Operation::Read && rows.count > 0 {
+            self.remember(rows);
+        }
         match operation {
             Operation::Trim if kind == Kind::Tidy && tag == SWEEP => return self.trim_left(view, plan),
             Operation::Flush => return self.inner.plan(now, transaction, view, plan),
-            Operation::Read => {
-                (rows.first..rows.end()).for_each(|row| self.read_row(row, transaction, view, plan));
+            Operation::Write if kind == Kind::Restore => {
+                self.counting(transaction, |planner| planner.restore_rows(transaction, view, plan));
             }
-            Operation::Write => {
-                (rows.first..rows.end()).for_each(|row| self.write_row(row, transaction, view, plan));
-            }
-            Operation::Trim => {
-                (rows.first..rows.end()).for_each(|row| self.discard_row(row, transaction, view, plan));
-            }
+            _ if view.health.is_whole() => self.plan_rows(transaction, view, plan),
+            _ => self.counting(transaction, |planner| planner.plan_rows(transaction, view, plan)),
         }
         self.write_noted(plan);
         self.bounds.judge(transaction, plan);
@@ -408,8 +386,33 @@ impl Planner for FloatingPlanner {
         }
     }
 
+    fn on_refused(
+        &mut self,
+        _: SimTime,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        _: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        match refusal {
+            Refusal::Failed => Self::met_a_failure(transaction, operation),
+            _ => waits_or_parks(&Dodge::default(), operation, refusal, patch),
+        }
+    }
+
     fn done(&mut self, _: SimTime, transaction: &Transaction) {
         self.left.settle(transaction.rows);
+        self.forget_before(transaction.rows);
+        self.counted.forget(transaction.rows);
+    }
+
+    fn loss_counters(&self) -> LossCounters {
+        self.losses
+    }
+
+    fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
     }
 
     fn counters(&self) -> RedundancyCounters {
@@ -466,6 +469,7 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
         let Layout::Parity(parity) = layout else { return None };
         let floats = dodge.placing.stripes == Stripes::Floating && parity.is_floating();
         let plain = ParityPlanner::of(parameters).filter(|_| floats)?;
-        Some(Box::new(FloatingPlanner::new(plain, (layout, parity.clone()), small_write, page)))
+        let planner = FloatingPlanner::new(plain, (layout, parity.clone()), small_write, page);
+        Some(Box::new(planner.failing(dodge.may_fail)))
     },
 };

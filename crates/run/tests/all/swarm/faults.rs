@@ -13,6 +13,8 @@ use harmonia_run::{RunError, RunOptions, run};
 use harmonia_scenario::Scenario;
 use harmonia_types::IoCause;
 
+use super::floating::floating;
+use super::forks::told;
 use super::waits::Waits;
 use super::{Draw, Generated, generate, ordered, setting};
 
@@ -251,4 +253,60 @@ fn every_random_scenario_with_failures_ends_and_adds_up() {
     let happened = failed > 50 && rebuilt > 5 && copied > 5 && lost_power > 50;
     let happened = happened && marks > 500 && cleared > 500 && dirty > 20 && logged > 500;
     assert!(count < SCENARIOS || happened, "too little happened");
+}
+
+/// Failures of one or two members of an array whose stripes leave a member free, and what stands by.
+fn keys_of_floating(seed: u64, scenario: &Scenario) -> String {
+    let mut d = Draw(Rng::stream(seed, "swarm/floating/faults"));
+    let (devices, page) = (u64::from(scenario.array.devices), scenario.array.page_size());
+    let first = d.range(0, devices - 1);
+    let other = (first + d.range(1, devices - 1)) % devices;
+    let mut events = vec![format!("{{ device = {first}, request = {} }}", d.range(1, 200))];
+    if d.range(0, 1) == 0 {
+        events.push(format!("{{ device = {other}, at = \"{}us\" }}", d.range(0, 300_000)));
+    }
+    if d.range(0, 2) == 0 {
+        events.push(format!("{{ device = {other}, request = 1, kind = \"slow\", factor = 3 }}"));
+    }
+    let most = d.range(1_000, 400_000);
+    let (least, depth, step) = (d.range(1, most), d.range(1, 12), page * d.range(1, 20));
+    format!(
+        "failure = [{}]\nspares = {}\nspare_state = \"{}\"\n\
+         rebuild = {{ min_rate = \"{least}KB/s\", max_rate = \"{most}KB/s\", depth = {depth}, step = \"{step}B\" }}\n",
+        events.join(", "),
+        d.range(0, 2),
+        d.pick(&["new", "aged"])
+    )
+}
+
+/// Two failures may be too much on RAID-5, and then what is lost is counted.
+#[test]
+fn floating_stripes_whose_members_fail_end_and_add_up() {
+    let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM_FLOATING", 200));
+    let (mut ran, mut rebuilt, mut around, mut losing) = (0, 0, 0, 0);
+    for seed in first..first + count {
+        let Some((Generated { toml, .. }, plain)) = floating(seed) else { continue };
+        let keys = keys_of_floating(seed, &plain);
+        let toml = toml.replacen("[array.coordination]", &format!("{keys}[array.coordination]"), 1);
+        eprintln!("seed {seed}");
+        let scenario = parsed(&toml);
+        assert!(scenario.array.layout().is_floating());
+        let report = self::report(&scenario).unwrap_or_else(|error| panic!("{error}\n{toml}"));
+        adds_up(&scenario, &report);
+        let unchecked = run(&scenario, &RunOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(told(&report), told(&unchecked), "seed {seed}");
+        let failures = report.array.failures.unwrap_or_else(|| panic!("seed {seed}: something was to fail"));
+        let failed = failures.events.iter().filter(|event| event.what == Happening::Failed).count();
+        let lost = failures.lost.unread_pages + failures.lost.unwritten_pages + failures.lost.lost_pages;
+        assert!(
+            lost == 0 || failed > usize::from(scenario.array.level.parities()),
+            "seed {seed}: {failures:?}"
+        );
+        ran += 1;
+        rebuilt += failures.events.iter().filter(|event| event.what == Happening::Rebuilt).count();
+        around += failures.rebuilt_pages;
+        losing += u64::from(lost > 0);
+    }
+    eprintln!("{ran} runs, {rebuilt} rebuilds, {around} pages read around, {losing} runs lost something");
+    assert!(count < 200 || (ran > 50 && rebuilt > 10 && around > 500), "too little happened");
 }

@@ -16,6 +16,8 @@ pub(super) struct Left {
     places: BTreeSet<(u16, u64)>,
     /// Places that are left when the transaction is done that holds their row.
     leaving: Vec<(u16, u64)>,
+    /// Places that were left, and that a transaction is to write which is not done.
+    written: Vec<(u16, u64)>,
 }
 
 impl Left {
@@ -26,8 +28,8 @@ impl Left {
 
     /// A place is written.
     pub fn is_written(&mut self, member: DeviceId, row: u64) {
-        if !self.places.is_empty() {
-            self.places.remove(&(member.0, row));
+        if !self.places.is_empty() && self.places.remove(&(member.0, row)) {
+            self.written.push((member.0, row));
         }
     }
 
@@ -37,6 +39,16 @@ impl Left {
             let is_done = |place: &mut (u16, u64)| (rows.first..rows.end()).contains(&place.1);
             self.places.extend(self.leaving.extract_if(.., is_done));
         }
+        if !self.written.is_empty() {
+            self.written.retain(|place| !(rows.first..rows.end()).contains(&place.1));
+        }
+    }
+
+    /// A transaction that holds these rows has written nothing, and is planned anew.
+    pub fn take_back(&mut self, rows: Rows) {
+        let is_of = |place: &mut (u16, u64)| (rows.first..rows.end()).contains(&place.1);
+        self.leaving.retain(|place| !(rows.first..rows.end()).contains(&place.1));
+        self.places.extend(self.written.extract_if(.., is_of));
     }
 
     /// Whether a copy lies on one of these members.
@@ -83,5 +95,23 @@ mod tests {
         assert!(!left.has(on(2)) && left.has(on(3)));
         assert_eq!((left.take(on(2)), left.take(on(3))), (vec![], vec![(DeviceId(3), 9)]));
         assert!(!left.has(|_| true));
+    }
+
+    #[test]
+    fn what_was_planned_and_not_written_is_taken_back() {
+        let (mut left, rows) = (Left::default(), Rows { first: 7, count: 1 });
+        left.leaves(DeviceId(2), 7);
+        left.settle(rows);
+        left.is_written(DeviceId(2), 7);
+        left.leaves(DeviceId(3), 7);
+        left.take_back(Rows { first: 8, count: 1 });
+        assert!(!left.lies_on(DeviceId(2), 7));
+        left.take_back(rows);
+        left.settle(rows);
+        assert!(left.lies_on(DeviceId(2), 7) && !left.lies_on(DeviceId(3), 7));
+        left.is_written(DeviceId(2), 7);
+        left.settle(rows);
+        left.take_back(rows);
+        assert!(!left.has(|_| true), "it is done");
     }
 }

@@ -90,7 +90,7 @@ impl Row {
 
     /// What says all units where some members collect: the others, and a parity for each unit that cannot be read. `None` if there are
     /// too few of these.
-    fn all(&self) -> Option<Slots> {
+    pub fn all(&self) -> Option<Slots> {
         let mut reads = self.units() & !self.busy;
         let mut unknown = self.units() & self.busy;
         let mut parities = self.held & self.parities & !self.busy;

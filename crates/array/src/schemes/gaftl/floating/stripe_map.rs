@@ -12,6 +12,7 @@
 use harmonia_types::DeviceId;
 
 use crate::layout::Parity;
+use crate::rows::Rows;
 
 /// Members whose slots and units eight bytes describe: 13 halves of a byte and 11 bits are 63.
 pub(crate) const MOST_MEMBERS: u16 = 13;
@@ -101,6 +102,16 @@ impl StripeMap {
         let places = 4 * self.members;
         let of_row = &mut self.rows[row as usize];
         *of_row = *of_row & ((1 << places) - 1) | units << places;
+    }
+
+    /// All that is known of some rows.
+    pub fn places(&self, rows: Rows) -> &[u64] {
+        &self.rows[rows.first as usize..rows.end() as usize]
+    }
+
+    /// Some rows are again as they were.
+    pub fn put_back(&mut self, rows: Rows, places: &[u64]) {
+        self.rows[rows.first as usize..rows.end() as usize].copy_from_slice(places);
     }
 
     /// A slot of a row and the free one change places.

@@ -1,6 +1,8 @@
-//! Plans of stripes that leave one member free: counts of operations, literal plans, and random histories on whole arrays (`array`).
+//! Plans of stripes that leave one member free: counts of operations, literal plans, the same with two parities (`dual`) and while
+//! members are missing (`degraded`), and random histories on whole arrays (`array`).
 
 mod array;
+mod degraded;
 mod dual;
 
 use harmonia_types::{BoundCounters, Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};

@@ -4,26 +4,35 @@
 //! must follow from what the transaction has read and what is new; what is read must say what the units held last. While nothing is under
 //! way, every place that the map names holds what it should, the flash of every member has exactly these pages and those that wait
 //! to be trimmed, and all parity covers its row.
+//!
+//! In some histories members fail, at most as many at a time as there are parities, and spares take their places, new ones or as full
+//! as a member. What a failed member held, and what nobody has written of a spare, is a symbol that nobody knows. While members are
+//! missing, the rest of each row must say all of its units.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::probe::AuditProbe;
-use harmonia_ssd::{Amount, Domain, FtlConfig, GcConfig, SsdConfig};
+use harmonia_ssd::{Amount, Domain, Ftl, FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 use super::super::FloatingPlanner;
 use super::super::stripe_map::each;
 use super::{PAGE, Place, rows_of};
-use crate::config::{ArrayConfig, CoordinationConfig, MemberConfig, SmallWrite};
+use crate::config::{
+    ArrayConfig, Befalls, CoordinationConfig, Fault, Faults, MemberConfig, Rebuild, SmallWrite, When,
+};
 use crate::controller::payload::{Owner, Payload};
-use crate::controller::{Array, Parts, holds};
+use crate::controller::{Array, MishapKind, Parts, holds};
 use crate::coordination::{Parameters, REGISTRY};
+use crate::health::Condition;
 use crate::layout::{Layout, Level, Rotation};
 use crate::planner::parity::ParityPlanner;
-use crate::planner::{Dodge, Plan, PlannedOperation, Planner, Tidies, Transaction, View};
+use crate::planner::{
+    Answer, Dodge, Kind, Plan, PlannedOperation, Planner, Refusal, Restores, Tidies, Transaction, View,
+};
 use crate::schemes::gaftl::planner::tests::sum::{Sum, says};
 use crate::{AgeingPlan, age};
 
@@ -39,12 +48,20 @@ struct Run {
 struct Shared {
     planner: FloatingPlanner,
     flash: BTreeMap<Place, Sum>,
+    /// What a member holds that has failed, and a replacement where nobody has written it: nobody knows it.
+    blank: BTreeMap<u16, Sum>,
     newest: BTreeMap<(u64, u16), Sum>,
+    /// What was written last of each unit, without the rest of its page.
+    written: BTreeMap<(u64, u16), Sum>,
     planned: Option<(Transaction, Run)>,
     running: BTreeMap<u32, Run>,
     symbols: u32,
     checked: u64,
     rests: u64,
+    /// Rows that requests have had to do with.
+    touched: BTreeSet<u64>,
+    /// Rows that were compared while a member was missing.
+    degraded: u64,
     /// Pages that were read, written and discarded on members.
     pages: u64,
 }
@@ -56,7 +73,8 @@ impl Shared {
     }
 
     fn at(&self, place: Place) -> Sum {
-        self.flash.get(&place).cloned().unwrap_or_default()
+        let blank = || self.blank.get(&place.0).cloned();
+        self.flash.get(&place).cloned().or_else(blank).unwrap_or_default()
     }
 
     fn newest(&self, row: u64, unit: u16) -> Sum {
@@ -73,18 +91,24 @@ impl Shared {
 
     fn note(&mut self, of: &Transaction, plan: &Plan) {
         let mut run = Run::default();
+        if of.kind != Kind::Restore {
+            self.touched.extend(of.rows.first..of.rows.end());
+        }
         for row in of.rows.first..of.rows.end() {
             for unit in each(FloatingPlanner::units_of(of)) {
                 let is_cut = self.planner.is_cut(row, unit, of);
                 match of.operation {
+                    Operation::Write if of.kind == Kind::Restore => {}
+                    Operation::Write if of.attempt > 0 => run.known.push(self.written[&(row, unit)].clone()),
                     Operation::Write => {
                         let symbol = self.symbol();
+                        self.written.insert((row, unit), symbol.clone());
                         // The rest of a page that is written in part must be known.
                         let rest = if is_cut { self.newest(row, unit) } else { Sum::default() };
                         self.newest.insert((row, unit), rest.plus(1, &symbol));
                         run.known.push(symbol);
                     }
-                    Operation::Trim if !is_cut => drop(self.newest.remove(&(row, unit))),
+                    Operation::Trim if !is_cut && of.attempt == 0 => drop(self.newest.remove(&(row, unit))),
                     Operation::Read => run.wanted.push(self.newest(row, unit)),
                     Operation::Trim | Operation::Flush => {}
                 }
@@ -104,11 +128,23 @@ impl Shared {
 
     /// Nothing is under way.
     fn check_at_rest(&mut self, array: &Array<AuditProbe, Watched>) {
+        self.check_rows(array, 0..self.planner.map.rows());
+    }
+
+    /// The same of rows that may differ from what they were at first: while members fail this is done often.
+    fn check_touched(&mut self, array: &Array<AuditProbe, Watched>) {
+        self.check_rows(array, self.touched.clone());
+    }
+
+    fn check_rows(&mut self, array: &Array<AuditProbe, Watched>, rows: impl IntoIterator<Item = u64>) {
         let map = &self.planner.map;
-        for row in 0..map.rows() {
+        for row in rows {
             let held = map.held(row);
             for slot in 0..self.planner.members {
                 let (member, is_held) = (map.member(row, slot), held >> slot & 1 == 1);
+                if array.health().of(member) != Condition::Whole {
+                    continue;
+                }
                 let ftl = array.devices()[member.index()].ftl();
                 let is_left = self.planner.left.lies_on(member, row);
                 assert_eq!(holds(ftl, row), is_held || is_left, "slot {slot} of row {row}, on {member:?}");
@@ -116,6 +152,14 @@ impl Shared {
                 if is_held {
                     assert_eq!(self.at((member.0, row)), self.slot(row, slot), "slot {slot} of row {row}");
                 }
+            }
+            if !array.health().is_whole() {
+                let known: Vec<Sum> =
+                    each(held).map(|slot| self.at((map.member(row, slot).0, row))).collect();
+                for unit in each(map.written(row)) {
+                    assert!(says(&known, &self.newest(row, unit)), "unit {unit} of row {row} is lost");
+                }
+                self.degraded += 1;
             }
         }
         self.rests += 1;
@@ -162,7 +206,23 @@ impl Planner for Watched {
         self.get().planner.done(now, transaction);
     }
 
+    fn on_refused(
+        &mut self,
+        now: SimTime,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        view: &View<'_>,
+        patch: &mut Plan,
+    ) -> Answer {
+        self.get().planner.on_refused(now, transaction, operation, refusal, view, patch)
+    }
+
     fn tidies(&mut self) -> Option<&mut dyn Tidies> {
+        Some(self)
+    }
+
+    fn restores(&self) -> Option<&dyn Restores> {
         Some(self)
     }
 
@@ -172,6 +232,16 @@ impl Planner for Watched {
 
     fn watches_devices(&self) -> bool {
         true
+    }
+}
+
+impl Restores for Watched {
+    fn restore(&self, member: DeviceId, offset: u64, length: u64) -> Option<Transaction> {
+        self.get().planner.restore(member, offset, length)
+    }
+
+    fn check(&self, _: u64, _: u64, _: bool) -> Option<Transaction> {
+        None
     }
 }
 
@@ -227,11 +297,21 @@ impl Payload for Watched {
         }
     }
 
+    fn holds(&mut self, device: DeviceId, condition: Condition) {
+        if condition == Condition::Failed {
+            let mut shared = self.get();
+            shared.flash.retain(|place, _| place.0 != device.0);
+            let blank = shared.symbol();
+            shared.blank.insert(device.0, blank);
+        }
+    }
+
     fn ends(&mut self, of: Owner<'_>) {
         let mut shared = self.get();
-        // What was never written is read without an operation.
+        // What was never written is read without an operation. The last plan counts, and it may have none.
         let idle = shared.planned.take_if(|(planned, _)| planned == of.transaction).map(|(_, run)| run);
-        let Some(run) = shared.running.remove(&of.handle).or(idle) else { return };
+        let running = shared.running.remove(&of.handle);
+        let Some(run) = idle.or(running) else { return };
         for wanted in &run.wanted {
             assert!(says(&run.known, wanted), "{:?}: {wanted:?} of {:?}", of.transaction, run.known);
             shared.checked += 1;
@@ -270,27 +350,65 @@ fn config(rng: &mut Rng, level: Level) -> ArrayConfig {
     }
 }
 
-/// Runs random requests on an array: units that were compared when they were read, what has moved, copies that were trimmed, moments
-/// of rest, pages that members have read, written and discarded.
-fn run(seed: u64, level: Level) -> [u64; 6] {
-    const REQUESTS: u64 = 500;
+const REQUESTS: u64 = 500;
+
+/// Members that fail, at most as many at a time as there are parities: one, and what takes its place, and on RAID-6 another one
+/// between them.
+fn faults(seed: u64, config: &ArrayConfig) -> Faults {
+    let mut rng = Rng::stream(seed, "gaftl/floating/faults");
+    let mut below = |bound: u64| rng.below(bound);
+    let members = u64::from(config.devices);
+    let (first, other) = (below(members), below(members));
+    let mut at = 1 + below(REQUESTS / 2);
+    let mut events = Vec::new();
+    let devices = if config.level.parities() > 1 { vec![first, other, first] } else { vec![first, first] };
+    for device in devices {
+        let device = DeviceId(device as u16);
+        events.push(Fault { device, at: When::Request(at), what: Befalls::Failure });
+        at += 1 + below(100);
+    }
+    let spares = vec![config.members[0].clone(); below(3) as usize];
+    let rate = 20_000_000 << below(4);
+    let (delay, step) = (SimDuration(below(2_000_000)), PAGE * (1 + below(32)));
+    let rebuild = Rebuild { min_rate: rate, max_rate: rate, depth: 1 + below(4) as u32, step, delay };
+    Faults { events, spares, rebuild, seed, ..Faults::default() }
+}
+
+/// What a history has come to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Outcome {
+    /// Units that were compared when they were read, what has moved, copies that were trimmed, moments of rest, pages that members
+    /// have read, written and discarded.
+    plain: [u64; 6],
+    /// Failures, members rebuilt, rows that were compared while one was missing, pages read without it.
+    failing: [u64; 4],
+}
+
+/// Runs random requests on an array.
+fn run(seed: u64, level: Level, fails: bool) -> Outcome {
     let mut rng = Rng::stream(seed, "gaftl/floating");
     let config = config(&mut rng, level);
+    let faults = if fails { faults(seed, &config) } else { Faults::default() };
+    let config = ArrayConfig { faults, ..config };
     let whole = config.layout();
     let Layout::Parity(layout) = whole.clone() else { unreachable!("it has parity") };
     assert!(whole.is_floating());
     let plain =
         ParityPlanner::new(&whole, layout.clone(), config.small_write, PAGE).dodging(Dodge::default());
-    let planner = FloatingPlanner::new(plain, (&whole, layout), config.small_write, PAGE);
+    let planner = FloatingPlanner::new(plain, (&whole, layout), config.small_write, PAGE).failing(fails);
     let shared = Watched(Arc::new(Mutex::new(Shared {
         planner,
         flash: BTreeMap::new(),
+        blank: BTreeMap::new(),
         newest: BTreeMap::new(),
+        written: BTreeMap::new(),
         planned: None,
         running: BTreeMap::new(),
         symbols: 0,
         checked: 0,
         rests: 0,
+        touched: BTreeSet::new(),
+        degraded: 0,
         pages: 0,
     })));
     let entry = REGISTRY.iter().find(|entry| entry.name == "gaftl").expect("it is registered");
@@ -315,7 +433,14 @@ fn run(seed: u64, level: Level) -> [u64; 6] {
     let aged = age(&config, &plan).expect("the array for tests can be aged");
     let coordinator = coordinator.expect("these keys work");
     let parts = Parts { coordinator, planner: Box::new(shared.clone()), payload: shared.clone() };
-    let mut array = Array::with_parts(&config, aged.devices, parts, |_| AuditProbe).expect("it can be built");
+    // Spares are new, or hold as much as a member.
+    let of_spare = |(number, spare): (usize, &MemberConfig)| match seed % 2 {
+        0 => Ftl::new(&spare.ssd, seed, &format!("spare/{number}")).expect("a shape that works"),
+        _ => aged.devices[number].clone(),
+    };
+    let spares: Vec<Ftl> = config.faults.spares.iter().enumerate().map(of_spare).collect();
+    let states = aged.devices.into_iter().chain(spares).collect();
+    let mut array = Array::with_parts(&config, states, parts, |_| AuditProbe).expect("it can be built");
     // Few stripes, so that requests meet one another; some of them behind what is filled.
     let pages = whole.logical_bytes() / PAGE;
     let few = 60.min(pages);
@@ -326,7 +451,7 @@ fn run(seed: u64, level: Level) -> [u64; 6] {
         now += SimDuration(rng.exponential(mean) as u64);
         array.advance_until(now).expect("members go on");
         if rng.chance(0.3) && array.transactions_under_way() == 0 {
-            shared.get().check_at_rest(&array);
+            if fails { shared.get().check_touched(&array) } else { shared.get().check_at_rest(&array) }
         }
         let length = 1 + rng.below(9);
         let operation = match rng.below(20) {
@@ -345,7 +470,7 @@ fn run(seed: u64, level: Level) -> [u64; 6] {
         left -= std::mem::take(array.completions()).len();
     }
     let mut steps = 0;
-    while left > 0 || array.transactions_under_way() > 0 {
+    while left > 0 || array.transactions_under_way() > 0 || !is_final(&array, &config) {
         let wakeup = array.next_wakeup();
         assert!(wakeup != SimTime::NEVER && steps < 1_000_000, "{left} requests are lost");
         array.advance_until(wakeup).expect("members go on");
@@ -354,8 +479,30 @@ fn run(seed: u64, level: Level) -> [u64; 6] {
     }
     let mut shared = shared.get();
     shared.check_at_rest(&array);
-    let own = shared.planner.own;
-    [shared.checked, own.units_moved, own.parity_moved, own.trimmed, shared.rests, shared.pages]
+    let (own, losses) = (shared.planner.own, shared.planner.losses);
+    assert_eq!(
+        (losses.unread_pages, losses.unwritten_pages, losses.lost_pages),
+        (0, 0, 0),
+        "nothing is lost"
+    );
+    let failures = count(&array, |what| *what == MishapKind::Failed);
+    let rebuilds = count(&array, |what| *what == MishapKind::Rebuilt);
+    Outcome {
+        plain: [shared.checked, own.units_moved, own.parity_moved, own.trimmed, shared.rests, shared.pages],
+        failing: [failures as u64, rebuilds as u64, shared.degraded, losses.rebuilt_pages],
+    }
+}
+
+fn count(array: &Array<AuditProbe, Watched>, is: impl Fn(&MishapKind) -> bool) -> usize {
+    array.mishaps().iter().filter(|mishap| is(&mishap.what)).count()
+}
+
+/// Whether no member is yet to be replaced or rebuilt.
+fn is_final(array: &Array<AuditProbe, Watched>, config: &ArrayConfig) -> bool {
+    let replaced = count(array, |what| matches!(what, MishapKind::Replaced(_)));
+    let is_partial = |member| matches!(array.health().of(DeviceId(member)), Condition::Partial(_));
+    array.health().is_whole()
+        || (replaced == config.faults.spares.len() && !(0..config.devices).any(is_partial))
 }
 
 const RAID5: Level = Level::Raid5(Rotation::LeftSymmetric);
@@ -365,9 +512,28 @@ fn histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 6]) {
     let mut sum = [0; 6];
     for seed in seeds {
         eprintln!("seed {seed}, so far {sum:?}");
-        sum.iter_mut().zip(run(seed, level)).for_each(|(sum, counted)| *sum += counted);
+        sum.iter_mut().zip(run(seed, level, false).plain).for_each(|(sum, counted)| *sum += counted);
     }
     assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
+}
+
+fn failing_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 4]) {
+    let mut sum = [0; 4];
+    for seed in seeds {
+        eprintln!("seed {seed} with failures, so far {sum:?}");
+        sum.iter_mut().zip(run(seed, level, true).failing).for_each(|(sum, counted)| *sum += counted);
+    }
+    assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
+}
+
+#[test]
+fn contents_are_right_while_members_fail_and_are_rebuilt() {
+    failing_histories(RAID5, 0..30, [40, 12, 20_000, 800]);
+}
+
+#[test]
+fn contents_are_right_with_two_parities_while_members_fail_and_are_rebuilt() {
+    failing_histories(RAID6, 0..30, [50, 12, 20_000, 800]);
 }
 
 #[test]
@@ -385,6 +551,7 @@ fn contents_are_right_with_two_parities_at_every_moment_of_rest() {
 #[ignore = "takes minutes: make histories"]
 fn contents_are_right_in_many_histories() {
     histories(RAID5, 20..600, [0; 6]);
+    failing_histories(RAID5, 40..1_000, [0; 4]);
 }
 
 /// Likewise.
@@ -392,4 +559,5 @@ fn contents_are_right_in_many_histories() {
 #[ignore = "takes minutes: make histories"]
 fn contents_are_right_with_two_parities_in_many_histories() {
     histories(RAID6, 20..600, [0; 6]);
+    failing_histories(RAID6, 40..1_000, [0; 4]);
 }

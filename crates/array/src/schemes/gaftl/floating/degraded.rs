@@ -1,0 +1,217 @@
+//! Rows of which something is missing, planned: a member failed, or a replacement does not hold them yet. `hurt` says what is read
+//! and what moves.
+//!
+//! ```text
+//! member      0      1      2      3      4        1 has failed, and unit 1 is written:
+//!          ┌──────┬──────┬──────┬──────┬──────┐
+//! before   │  0   │ [1]  │  2   │  P   │      │
+//! after    │  0   │      │  2   │  P'  │  1'  │    read 0 and 2; the stripe leaves the failed member free
+//!          └──────┴──────┴──────┴──────┴──────┘
+//! ```
+//!
+//! * What a failed member was to take goes to the free member of its row. Where that has failed, too, parity makes up for it.
+//! * A read of what is missing reads the other units and as many parities as units are missing. What nobody has written is zeros
+//!   as before, and is not rebuilt.
+//! * A replacement takes writes at once. It is read as far as it is built. A row is rebuilt from where its slots lie at that
+//!   moment: what a write has moved to another member is not rebuilt. Places of the replacement that hold nothing of the array are
+//!   discarded, because a spare may be full.
+//! * A plan says at once where slots will lie. If a member fails while the plan reads, nothing of it is written so far. What it
+//!   changed in the map is taken back, and it is planned anew. Counters go on counting what was planned.
+//! * Discards whose parity cannot be made are ignored.
+//! * Beyond what the parities make up for, pages are counted as not read, not written or lost, as in rows of all members.
+//!
+//! Leaves out: rebuilding without a replacement, on the free members of rows; pages that cannot be read; copies of members that
+//! still work; scrubs. Writes always take the fewest reads that `array.small_write` allows, whatever `array.degraded_writes` says.
+
+use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
+
+use super::FloatingPlanner;
+use super::hurt::{Hurt, Written};
+use super::row::{Row, Way};
+use super::stripe_map::{Slots, each};
+use crate::planner::{Answer, Kind, Plan, PlannedOperation, Restores, Rows, Transaction, View};
+
+/// Where the slots of some rows were before a transaction was planned.
+#[derive(Debug, Clone)]
+pub(super) struct Before {
+    rows: Rows,
+    places: Vec<u64>,
+}
+
+impl FloatingPlanner {
+    /// Takes note of where a transaction finds its rows. If it is planned anew, they are put there again first.
+    #[cold]
+    pub(super) fn remember(&mut self, rows: Rows) {
+        if let Some(place) = self.before.iter().position(|before| before.rows == rows) {
+            let before = self.before.swap_remove(place);
+            self.map.put_back(rows, &before.places);
+            self.left.take_back(rows);
+        }
+        self.before.push(Before { rows, places: self.map.places(rows).to_vec() });
+    }
+
+    /// A transaction is done: what it has changed stays.
+    pub(super) fn forget_before(&mut self, rows: Rows) {
+        if !self.before.is_empty() {
+            self.before.retain(|before| before.rows != rows);
+        }
+    }
+
+    /// A row, and what is missing of it; `None` if nothing of that matters. A free member that is missing takes nothing.
+    #[cold]
+    pub(super) fn hurt(&self, row: u64, case: &mut Row, view: &View<'_>) -> Option<Hurt> {
+        let of = |is: &dyn Fn(DeviceId) -> bool| {
+            (0..self.members)
+                .filter(|&slot| is(self.map.member(row, slot)))
+                .fold(0, |slots, slot| slots | 1 << slot)
+        };
+        let (from, to) = (row * self.row, (row + 1) * self.row);
+        let gone = of(&|member| !view.health.has(member, from, to));
+        let refuses = of(&|member| !view.health.takes_writes(member));
+        case.busy &= !refuses;
+        let hurt = Hurt { row: *case, gone, refuses };
+        if hurt.matters() {
+            return Some(hurt);
+        }
+        case.busy |= refuses;
+        None
+    }
+
+    fn pages_of_row(&self) -> u64 {
+        self.row.div_ceil(self.page)
+    }
+
+    fn pages(&self, slots: Slots) -> u64 {
+        u64::from(slots.count_ones()) * self.pages_of_row()
+    }
+
+    /// Plans what may count losses; a new plan counts only what it loses besides.
+    pub(super) fn counting(&mut self, transaction: &Transaction, plan: impl FnOnce(&mut Self)) {
+        let before = self.losses;
+        plan(self);
+        self.counted.count(transaction, true, before, &mut self.losses);
+    }
+
+    /// Reads what a row that is written is made of, and takes note of what is written.
+    fn remake(&mut self, row: u64, hurt: &Hurt, written: &Written, plan: &mut Plan) {
+        for slot in each(written.reads) {
+            self.push(self.on_slot(row, slot, Operation::Read, Phase::Parity), plan);
+        }
+        self.counters.pre_read_bytes += u64::from(written.reads.count_ones()) * self.row;
+        self.own.waits_several += u64::from(written.waits);
+        match written.moves {
+            // Its member has nothing that could be left behind.
+            Some(slot) if hurt.refuses >> slot & 1 == 1 => self.exchange(row, slot),
+            Some(slot) => self.free_up(row, slot),
+            None => {}
+        }
+        let units = (1 << self.map.units()) - 1;
+        for slot in each(written.writes) {
+            let phase = if units >> slot & 1 == 1 { Phase::Data } else { Phase::Parity };
+            self.write_slot(row, slot, phase);
+        }
+    }
+
+    /// Plans a row that is written.
+    #[cold]
+    pub(super) fn write_hurt(&mut self, row: u64, hurt: &Hurt, plan: &mut Plan) {
+        let changed = hurt.row.changed;
+        let Some(written) = hurt.written(self.small_write) else {
+            self.losses.unwritten_pages += self.pages(changed);
+            return;
+        };
+        match written.way {
+            Some(Way::Modify) => self.counters.rows_read_modify_write += 1,
+            Some(Way::Reconstruct) if written.reads == 0 => self.counters.rows_full += 1,
+            Some(Way::Reconstruct) => self.counters.rows_reconstruct_write += 1,
+            None => {}
+        }
+        self.losses.unwritten_pages += self.pages(written.lost);
+        self.remake(row, hurt, &written, plan);
+        self.map.write(row, self.map.written(row) | changed);
+    }
+
+    /// Plans parity without units that are discarded. Whether they are.
+    #[cold]
+    pub(super) fn discard_hurt(&mut self, row: u64, hurt: &Hurt, plan: &mut Plan) -> bool {
+        let Some(written) = hurt.discarded(self.small_write) else {
+            self.counters.trims_ignored_bytes += u64::from(hurt.row.changed.count_ones()) * self.row;
+            return false;
+        };
+        self.remake(row, hurt, &written, plan);
+        true
+    }
+
+    /// Plans what a transaction reads of a row.
+    #[cold]
+    pub(super) fn read_hurt(&mut self, row: u64, hurt: &Hurt, of: &Transaction, plan: &mut Plan) {
+        let wanted = hurt.row.changed & hurt.row.held;
+        let (slots, rebuilt) = hurt.read().unwrap_or_else(|| {
+            self.losses.unread_pages += self.pages(wanted & hurt.gone);
+            (wanted & !hurt.gone, 0)
+        });
+        let waits = slots & hurt.row.busy != 0;
+        self.own.waits_several += u64::from(waits);
+        self.reads.waited_pages += u64::from(waits);
+        self.reads.rebuilt_pages += u64::from((rebuilt & !hurt.gone).count_ones());
+        self.losses.rebuilt_pages += self.pages(rebuilt & hurt.gone);
+        self.losses.extra_pages += self.pages(slots & !wanted);
+        for slot in each(slots) {
+            let phase = if rebuilt != 0 { Phase::Reconstruct } else { Phase::Data };
+            let whole = self.on_slot(row, slot, Operation::Read, phase);
+            let read = if rebuilt != 0 { whole } else { self.clipped(whole, row, slot, of) };
+            self.push(read, plan);
+        }
+    }
+
+    /// Plans to write what a replacement is to hold of some rows, and to discard what else it holds there.
+    #[cold]
+    pub(super) fn restore_rows(&mut self, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        let Some(member) = of.member.filter(|&member| view.health.takes_writes(member)) else { return };
+        for row in of.rows.first..of.rows.end() {
+            let mut case = self.row(row, 0, of, view);
+            let Some(slot) = (0..self.members).find(|&slot| self.map.member(row, slot) == member) else {
+                continue;
+            };
+            self.left.is_written(member, row);
+            if case.held >> slot & 1 == 0 {
+                self.discards.push(PlannedOperation::data(member, Operation::Trim, row * self.row, self.row));
+                continue;
+            }
+            let case_hurt = self.hurt(row, &mut case, view);
+            let hurt = case_hurt.unwrap_or(Hurt { row: case, gone: 0, refuses: 0 });
+            let Some(reads) = hurt.rebuilt(slot) else {
+                self.losses.lost_pages += self.pages_of_row();
+                continue;
+            };
+            for slot in each(reads) {
+                self.push(self.on_slot(row, slot, Operation::Read, Phase::Reconstruct), plan);
+            }
+            let is_parity = self.map.parities() >> slot & 1 == 1;
+            let parity = if is_parity { ParityPages::ALL } else { ParityPages::NONE };
+            let write = self.on_slot(row, slot, Operation::Write, Phase::Reconstruct);
+            self.writes.push(PlannedOperation { parity, ..write });
+        }
+    }
+
+    /// A member has failed, and a transaction has met that. What it has read is worth nothing now.
+    #[cold]
+    pub(super) fn met_a_failure(transaction: &Transaction, operation: &PlannedOperation) -> Answer {
+        let reads = operation.operation == Operation::Read && transaction.rows.count > 0;
+        if reads { Answer::Replan(transaction.rows) } else { Answer::Patch }
+    }
+}
+
+impl Restores for FloatingPlanner {
+    fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        let (first, end) = (offset / self.row, (offset + length).div_ceil(self.row).min(self.map.rows()));
+        let rows = Rows { first, count: end.saturating_sub(first) };
+        let whole = Transaction::unlocked(Operation::Write, offset, length);
+        let restore = Transaction { rows, member: Some(member), kind: Kind::Restore, ..whole };
+        (rows.count > 0).then_some(restore)
+    }
+
+    fn check(&self, _: Bytes, _: Bytes, _: bool) -> Option<Transaction> {
+        None
+    }
+}
