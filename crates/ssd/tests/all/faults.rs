@@ -164,6 +164,16 @@ fn a_device_that_fails_in_a_read_or_a_program_answers_nothing_that_waits_or_runs
     }
 }
 
+/// What it collected before a moment is not told any more, and of a collection under way only the rest.
+#[test]
+fn collecting_before_a_moment_can_be_forgotten() {
+    let mut bench = Bench::aged(&two_victims("blocking"), &[0]);
+    bench.force(0).advance(100).device.gc_intervals().push((SimTime(0), SimTime(50)));
+    bench.device.forget_collecting_before(SimTime(100));
+    let told = bench.collected();
+    assert_eq!((told.len(), told[0].0), (1, 100));
+}
+
 #[test]
 fn a_collection_that_had_begun_ends_with_its_device() {
     for schedule in ["blocking", "preemptive", "io-parallel"] {

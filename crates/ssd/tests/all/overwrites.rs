@@ -97,6 +97,23 @@ fn stands_where_the_same_writes_lead(config: &SsdConfig, share: f64, about: &str
     without.tally().victims
 }
 
+/// Each is one program, also while the map is not kept.
+#[test]
+fn random_overwrites_count_as_programs() {
+    let mut ftl = filled(&one_die(), 0.5);
+    ftl.with_units(|units, _| {
+        for mut unit in units {
+            let counted = unit.overwrite_at_random(Rng::stream(3, "counted"), |all| {
+                let before = all.data_programs();
+                all.overwrite().expect("room");
+                (before, all.data_programs())
+            });
+            let (before, after) = counted.expect("the map is not needed");
+            assert!(before > 0 && after == before + 1, "{before}, then {after}");
+        }
+    });
+}
+
 #[test]
 fn every_victim_policy_finds_the_same_victims() {
     for entry in victim::REGISTRY {

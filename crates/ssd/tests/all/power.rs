@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::bench::*;
 use crate::random::pick;
+use crate::superblocks::drive;
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
@@ -22,6 +23,20 @@ fn what_runs_is_stored_and_what_waits_is_not() {
     let holds = |lpn| bench.device.ftl().lookup(0, lpn).is_some();
     assert!(holds(0) && !holds(1));
     assert_eq!(bench.device.counters().programs[0], 1);
+}
+
+/// Where dies share their blocks, a write waits for its data without a die; then it is forgotten.
+#[test]
+fn what_is_on_the_way_to_dies_that_share_their_blocks_is_not_stored() {
+    for (at, stored) in [(LINK - 1, false), (LINK, true)] {
+        let mut bench = Bench::empty(&drive(2, 16));
+        bench.write(0, 1, 7, 1).advance(at);
+        bench.device.lose_power(SimTime(at));
+        bench.device.audit();
+        bench.advance(1_000_000);
+        assert!(bench.known.is_empty() && bench.device.is_quiet());
+        assert_eq!(bench.device.ftl().lookup(0, 7).is_some(), stored, "at {at}");
+    }
 }
 
 /// One die behind a cache of so many pages, with stored power or without. The program of a page takes 5,300 from the moment at which it is

@@ -278,3 +278,14 @@ fn moves_on_a_shared_bus_take_their_turns_page_by_page() {
         "waiting for the bus included: the plane is held"
     );
 }
+
+/// A request for no bytes needs nothing of the device, whatever it is.
+#[test]
+fn what_has_no_length_is_done_at_once() {
+    let mut bench = Bench::with(&one_die(), &[&[0]]);
+    for (token, operation) in (1..).zip([Operation::Read, Operation::Write, Operation::Trim]) {
+        bench.submit(7, SubRequest { length: 0, ..sub(token, operation, 0, 1) });
+        bench.known_by(7, token, 7, Blame::default());
+    }
+    assert!(bench.device.is_quiet());
+}
