@@ -68,7 +68,7 @@ def main() -> None:
     tree = checked_out(folder / "tree", commit)
     known = Known(folder / f"{commit}-{arguments.seed}.json")
     if said := outdated(tree):
-        sys.exit(f"mutants: .cargo/mutants.toml leaves out functions that do not exist: {', '.join(said)}")
+        sys.exit(f"mutants: .cargo/mutants.toml has expressions that no mutant matches: {', '.join(said)}")
     packages = [arguments.package] if arguments.package else list(ROOMS)
     sample = sampled(tree, packages, arguments.count, arguments.seed)
     if arguments.draw is not None:
@@ -122,8 +122,8 @@ def sampled(tree: Path, packages: list[str], count: int, seed: int) -> list[Muta
 
 
 def outdated(tree: Path) -> list[str]:
-    """Expressions of .cargo/mutants.toml that leave out nothing: the function has another name by now, or is gone."""
-    left_out = re.findall(r"^ *'(.*)',$", (tree / ".cargo" / "mutants.toml").read_text(), re.MULTILINE)
+    """Expressions of .cargo/mutants.toml that leave out nothing: the function has another name by now, or none of it can be mutated."""
+    left_out = re.findall(r"""^ *['"](.*)['"],?(?: *#.*)?$""", (tree / ".cargo" / "mutants.toml").read_text(), re.MULTILINE)
     listed = [mutants("--list", "--no-config", "-p", package, "--file", files) for package, files in ROOMS.items()]
     every = "".join(subprocess.check_output(listing, cwd=tree, text=True) for listing in listed)
     return [expression for expression in left_out if not re.search(expression, every, re.MULTILINE)]

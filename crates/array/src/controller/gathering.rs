@@ -55,7 +55,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// When a member next has something to do on which others wait. Nobody asks where members go in step whatever is under way.
+    /// When a member next has something to do on which others wait. It is not kept where members always go in step: there nobody looks at it.
     #[inline]
     pub(super) fn set_coupled_wake(&mut self, device: usize) {
         if self.lookahead.in_step() {

@@ -208,7 +208,7 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     /// One slot a member: when it next has something to do.
     wakes: SlotQueue,
     /// By device: operations it has on which hangs what their transactions do next; and when those members that have any
-    /// next have something to do.
+    /// next have something to do, which is kept only where members may be ahead of one another.
     coupled: Vec<u32>,
     coupled_wakes: SlotQueue,
     /// Transactions that wait for rows.

@@ -13,6 +13,8 @@
 //!       now ^                             each as full as the block with the fewest valid pages is now
 //! ```
 //!
+//! Before a victim of a superblock is divided, its moves are taken to be shared equally between its dies.
+//!
 //! Transfers of moves are taken not to wait for the bus, because dies that collect use it for a small part of their time.
 //! Nor does the estimate know of host operations that go between the steps, of pages that are overwritten meanwhile, of
 //! victims that get fuller one by one, and of victim policies that choose another block than greedy would.
@@ -162,7 +164,7 @@ impl<P: Probe> Device<P> {
         moves + erases
     }
 
-    /// The same, for the pages of victims and for their erases.
+    /// The same in two times: that of moves, which dies that share blocks divide, and that of erases, which each of them has in full.
     fn moves_and_erases_left(&self, unit: u32, rest: Rest) -> (SimDuration, SimDuration) {
         let (table, data_pages) = (self.ftl.blocks(unit), self.rules.shape.data_pages);
         let packing = &self.rules.shape.packing;

@@ -203,6 +203,7 @@ impl<P: Probe> Device<P> {
         }
         self.buses.fill(Bus::default());
         self.governor = None;
+        self.settling = self.begin_settling();
     }
 
     /// A die stops; the time that it has spent collecting stays known.

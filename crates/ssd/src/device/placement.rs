@@ -50,7 +50,7 @@ pub(super) struct Placement {
     writes: Vec<u32>,
     /// Operations waiting at or running on each die.
     depth: Vec<u32>,
-    /// Where the next search for a die begins; at the first where that is behind the last.
+    /// Position at which the next search for a die begins. The number of units stands for position 0.
     next: u32,
     /// Where the next search for a plane of each die begins, as the die counts them.
     next_plane: Vec<u32>,

@@ -19,6 +19,7 @@ use harmonia_types::{Blame, SimDuration, SimTime};
 
 use super::windows::State;
 use super::{Device, SubCompletion, SubRequest};
+use crate::die::Die;
 use crate::die::collection::Collection;
 use crate::die::command::{Activity, NO_OP};
 use crate::probe::{Origin, Probe};
@@ -39,7 +40,7 @@ pub(super) struct Settling {
     ends: Vec<End>,
     /// The last of these times.
     last: SimTime,
-    /// Dies whose work on one ends in an event.
+    /// Dies that work on a settled write whose end is an event.
     awaited: u32,
 }
 
@@ -64,9 +65,9 @@ impl Settling {
         self.awaited as usize
     }
 
-    /// One of these events has come.
+    /// A die has come to the end of such a write.
     #[inline]
-    pub fn end(&mut self) {
+    pub fn has_ended(&mut self) {
         self.awaited -= 1;
     }
 }
@@ -172,5 +173,7 @@ impl<P: Probe> Device<P> {
         } else {
             self.last_activity = self.last_activity.max(self.settling.last);
         }
+        let works = |die: &&Die| die.activity == Activity::Settled;
+        debug_assert_eq!(self.dies.iter().filter(works).count(), self.settling.awaited());
     }
 }

@@ -4,7 +4,7 @@ use harmonia_types::SimTime;
 pub use harmonia_types::{DeviceCounters, Estimates};
 
 use super::Device;
-use crate::die::command::{Activity, NO_OP};
+use crate::die::command::NO_OP;
 use crate::interface::Status;
 use crate::probe::Probe;
 
@@ -133,8 +133,6 @@ impl<P: Probe> Device<P> {
         self.audit_channels();
         let collecting = self.dies.iter().filter(|die| die.collects()).count();
         assert_eq!(collecting as u32, self.collecting, "dies that collect");
-        let settled = self.dies.iter().filter(|die| die.activity == Activity::Settled).count();
-        assert_eq!(settled, self.settling.awaited(), "dies that work on settled writes");
         for (index, die) in self.dies.iter().enumerate() {
             let channel = self.rules.geometry.channel_of(index as u32) as usize;
             let for_bus = self.buses[channel].is_awaited();

@@ -377,7 +377,7 @@ mod tests {
     fn what_has_left_a_victim_under_way_is_room() {
         let mut device = device();
         let all = device.room_without_parts(0);
-        // The one free block that a hard threshold of one leaves, and one to collect into.
+        // Eight free superblocks of eight pages, less the one of the hard threshold and the one to collect into.
         assert_eq!(all, 6 * 8);
         let parts = &mut device.superblocks.as_mut().expect("dies share blocks").parts;
         (parts[0].due, parts[1].running) = (moves(3), moves(2));

@@ -32,7 +32,7 @@ impl<P: Probe> Device<P> {
         self.note_rest(die, now);
         match activity {
             Activity::Idle | Activity::Suspending => {}
-            Activity::Settled => self.settling.end(),
+            Activity::Settled => self.settling.has_ended(),
             Activity::Host(op) => {
                 let share = Share::alone(&self.dies[die as usize].command);
                 self.finish_op(die, op, share, now);
@@ -107,7 +107,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn end_settled(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         self.dies[die as usize].rest();
-        self.settling.end();
+        self.settling.has_ended();
         self.last_activity = now;
         self.begin_plain(die, now)
     }

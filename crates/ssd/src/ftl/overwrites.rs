@@ -217,7 +217,7 @@ impl<'u, 'a> RandomOverwrites<'u, 'a> {
         let (shape, frontier) = (self.unit.shape, self.unit.gc_frontier);
         let begun = self.unit.state.frontiers[frontier].map_or(0, |open| open.page);
         let room = shape.packing.left_of_program(begun) % shape.packing.slots_per_program();
-        let Some((block, _)) = fewest_valid(self.unit.best).filter(|_| shape.fills && room > 0) else {
+        let Some((block, _)) = fewest_valid(self.unit.best).filter(|_| shape.fills) else {
             return Ok(());
         };
         let mut moving = std::mem::take(&mut self.moving);

@@ -397,11 +397,14 @@ impl UnitMut<'_> {
         let base = self.base + (block.0 << self.shape.page_bits);
         let mut last = None;
         for offset in 0..self.shape.data_pages {
+            if room == 0 {
+                break;
+            }
             let lpn = self.reverse[(base - self.base + offset) as usize];
             if lpn == NONE || self.map[lpn as usize] != base + offset {
                 continue;
             }
-            if room == 0 || self.placing.is_some() && self.moves_to(lpn) != frontier {
+            if self.placing.is_some() && self.moves_to(lpn) != frontier {
                 break;
             }
             let page = packing.page_of(offset);

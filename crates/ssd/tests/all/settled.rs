@@ -148,3 +148,14 @@ fn a_write_whose_data_comes_as_its_die_is_free_begins_then() {
         assert_eq!(plain.events(), general.events());
     }
 }
+
+/// A device that fails while its die works on a settled write has nothing left to do.
+#[test]
+fn a_device_that_fails_forgets_what_was_settled() {
+    let mut device = device(&one_die());
+    device.run_through(&[(SimTime(0), sub(1, Operation::Write, 0, 1))], SimTime(1_000)).unwrap();
+    assert!(!device.is_quiet());
+    device.fail(SimTime(1_000));
+    assert!(device.is_quiet());
+    assert_eq!((device.next_wakeup(), device.status(SimTime(1_000)).queue_depth), (SimTime::NEVER, 1));
+}
