@@ -392,11 +392,11 @@ impl Planner for FloatingPlanner {
         transaction: &Transaction,
         operation: &PlannedOperation,
         refusal: Refusal,
-        _: &View<'_>,
+        view: &View<'_>,
         patch: &mut Plan,
     ) -> Answer {
         match refusal {
-            Refusal::Failed => Self::met_a_failure(transaction, operation),
+            Refusal::Failed => self.met_a_failure(transaction, operation, view),
             _ => waits_or_parks(&Dodge::default(), operation, refusal, patch),
         }
     }

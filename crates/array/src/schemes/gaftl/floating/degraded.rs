@@ -57,7 +57,8 @@ impl FloatingPlanner {
         }
     }
 
-    /// A row, and what is missing of it; `None` if nothing of that matters. A free member that is missing takes nothing.
+    /// A row, and what is missing of it; `None` if nothing of that matters. A free member that is missing, or holds nothing there yet,
+    /// takes nothing.
     #[cold]
     pub(super) fn hurt(&self, row: u64, case: &mut Row, view: &View<'_>) -> Option<Hurt> {
         let of = |is: &dyn Fn(DeviceId) -> bool| {
@@ -73,7 +74,7 @@ impl FloatingPlanner {
         if hurt.matters() {
             return Some(hurt);
         }
-        case.busy |= refuses;
+        case.busy |= (refuses | gone) & hurt.free();
         None
     }
 
@@ -155,7 +156,13 @@ impl FloatingPlanner {
         self.reads.waited_pages += u64::from(waits);
         self.reads.rebuilt_pages += u64::from((rebuilt & !hurt.gone).count_ones());
         self.losses.rebuilt_pages += self.pages(rebuilt & hurt.gone);
-        self.losses.extra_pages += self.pages(slots & !wanted);
+        let extra = slots & !wanted;
+        // Who goes around members that collect pays for it, unless something that is wanted is missing as well.
+        if rebuilt & hurt.gone == 0 {
+            self.reads.extra_pages += u64::from(extra.count_ones());
+        } else {
+            self.losses.extra_pages += self.pages(extra);
+        }
         for slot in each(slots) {
             let phase = if rebuilt != 0 { Phase::Reconstruct } else { Phase::Data };
             let whole = self.on_slot(row, slot, Operation::Read, phase);
@@ -194,11 +201,35 @@ impl FloatingPlanner {
         }
     }
 
-    /// A member has failed, and a transaction has met that. What it has read is worth nothing now.
+    /// A member has failed, and a transaction has met that. What it has read is worth nothing now. What it was to write is lost if the
+    /// parities do not make up for it.
     #[cold]
-    pub(super) fn met_a_failure(transaction: &Transaction, operation: &PlannedOperation) -> Answer {
-        let reads = operation.operation == Operation::Read && transaction.rows.count > 0;
-        if reads { Answer::Replan(transaction.rows) } else { Answer::Patch }
+    pub(super) fn met_a_failure(
+        &mut self,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        view: &View<'_>,
+    ) -> Answer {
+        match operation.operation {
+            Operation::Read if transaction.rows.count > 0 => return Answer::Replan(transaction.rows),
+            Operation::Write if transaction.kind != Kind::Restore => self.count_unwritten(operation, view),
+            _ => {}
+        }
+        Answer::Patch
+    }
+
+    /// Counts what a failed member has not written, where nothing else says it.
+    fn count_unwritten(&mut self, operation: &PlannedOperation, view: &View<'_>) {
+        let PlannedOperation { device, offset, length, .. } = *operation;
+        for row in offset / self.row..(offset + length).div_ceil(self.row) {
+            let (from, to) = (row * self.row, (row + 1) * self.row);
+            let member = |slot| self.map.member(row, slot);
+            let is_unit = (0..self.map.units()).any(|slot| member(slot) == device);
+            let gone = each(self.map.held(row)).filter(|&slot| !view.health.has(member(slot), from, to));
+            if is_unit && gone.count() as u32 > self.map.parities().count_ones() {
+                self.losses.unwritten_pages += self.pages_of_row();
+            }
+        }
     }
 }
 

@@ -12,7 +12,7 @@
 //!
 //! These are the ways around members that collect, with the same counts. Of what is to be written and refused the first goes to the
 //! free member, if that takes it: the row then has all that it had. Otherwise the parities that are left make up for it. Where
-//! nothing refuses, what is to be written on a member that collects moves, as usual. Where no parity can be written, units are
+//! nothing refuses, what is to be written on a member that collects moves, as usual; but not what has to be read there. Where no parity can be written, units are
 //! written alone.
 
 use super::row::{Row, Way};
@@ -58,7 +58,7 @@ impl Hurt {
         self.gone & (held | changed | parities) != 0
     }
 
-    fn free(&self) -> Slots {
+    pub fn free(&self) -> Slots {
         let parities = self.row.parities;
         (parities << 1) & !parities
     }
@@ -106,7 +106,8 @@ impl Hurt {
         let refused = slots & self.refuses;
         let moved = match self.free() {
             free if free & self.refuses != 0 => 0,
-            free if refused == 0 && free & busy != 0 => 0,
+            // What only collects stays where it is rather than to be missing.
+            free if refused == 0 && free & (busy | self.gone) != 0 => 0,
             _ if refused == 0 => first(slots & busy),
             _ => first(refused),
         };
@@ -119,8 +120,11 @@ impl Hurt {
             0 => (None, self.rest_of(held & cut & writes)?),
             _ => self.way(kept, small_write).map(|(way, reads)| (Some(way), reads))?,
         };
+        // What has to be read where it lies is written there as well, when its member has collected.
+        let moved = if refused == 0 && reads & moved != 0 { 0 } else { moved };
         let moves = (moved != 0).then(|| moved.trailing_zeros() as u16);
-        let waits = busy & (reads | writes & !moved) != 0;
+        let goes_to = if moved != 0 { self.free() } else { 0 };
+        let waits = busy & (reads | writes & !moved | goes_to) != 0;
         Some(Written { way, reads, moves, writes, lost, waits })
     }
 
@@ -138,7 +142,7 @@ impl Hurt {
         let modify = Some(held & (changed | parities)).filter(is_left);
         let prefers = |way: Way, is_everything: bool| match small_write {
             SmallWrite::Fewest => true,
-            SmallWrite::ReadModifyWrite => way == Way::Modify,
+            SmallWrite::ReadModifyWrite => way == Way::Modify || reconstruct == Some(0),
             SmallWrite::Reconstruct => way == Way::Reconstruct && !is_everything,
         };
         let ways = [
@@ -219,6 +223,17 @@ mod tests {
         hurt.gone |= 0b1000;
         assert_eq!((hurt.read(), hurt.rebuilt(1)), (None, None));
         assert_eq!(hurt.rebuilt(3), None);
+    }
+
+    #[test]
+    fn nothing_is_read_where_nothing_has_to_be_whatever_is_preferred() {
+        // P and the free member have failed: Q could be made of what it was.
+        let of = |changed| {
+            let written = row(0b11000, changed, 0b101000).written(SmallWrite::ReadModifyWrite);
+            written.map(|written| (written.way, written.reads, written.writes))
+        };
+        assert_eq!(of(0b111), Some((Some(Way::Reconstruct), 0, 0b10111)));
+        assert_eq!(of(0b011), Some((Some(Way::Modify), 0b10011, 0b10011)));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::health::Condition;
-use crate::planner::{Answer, Refusal, Restores};
+use crate::planner::{Answer, Kind, Refusal, Restores};
 
 /// Five members of RAID-5 or six of RAID-6 of which all has been written: three units, the parities and the free member of row 0.
 fn full(parities: u16) -> (Stage, Vec<Place>) {
@@ -92,6 +92,60 @@ fn nothing_moves_to_a_free_member_that_has_failed() {
     stage.collects(&[places[1].0]);
     assert_eq!(stage.write(1..2), [sorted([places[0], places[2]]), sorted([places[1], places[3]]), vec![]]);
     assert_eq!((stage.places(0), stage.planner.own.waits_several), (places, 1));
+}
+
+/// Unit 1 is in the way of a write, and what has taken the place of the free member is not rebuilt there: unit 1 would be missing.
+#[test]
+fn nothing_moves_to_a_replacement_that_is_not_rebuilt_there() {
+    for parities in [1, 2] {
+        let (mut stage, places) = full(parities);
+        let free = DeviceId(places[usize::from(3 + parities)].0);
+        stage.collects(&[places[1].0]);
+        stage.health.set(free, Condition::Partial(0));
+        stage.write(1..2);
+        assert_eq!((&stage.places(0), stage.planner.own.waits_several), (&places, 1));
+        // With another unit gone nothing moves either; when the replacement is rebuilt there, unit 1 does.
+        stage.health.set(DeviceId(places[0].0), Condition::Failed);
+        stage.write(1..2);
+        assert_eq!(stage.places(0), places);
+        stage.health.set(DeviceId(places[0].0), Condition::Partial(PAGE));
+        stage.health.set(free, Condition::Partial(PAGE));
+        stage.write(1..2);
+        assert_eq!(stage.places(0)[1].0, free.0);
+    }
+}
+
+/// Unit 0 has failed and nobody wants it: what is read around the collection of unit 1 is the cost of that.
+#[test]
+fn pages_read_around_collections_are_no_cost_of_failures() {
+    let (mut stage, places) = failed(2, &[0]);
+    stage.collects(&[places[1].0]);
+    assert_eq!(stage.read(1..2), sorted([places[2], places[3], places[4]]));
+    assert_eq!((stage.planner.reads.extra_pages, stage.planner.reads.rebuilt_pages), (3, 1));
+    assert_eq!(stage.planner.loss_counters(), crate::planner::LossCounters::default());
+    stage.read(0..2);
+    assert_eq!((stage.planner.reads.extra_pages, stage.planner.loss_counters().extra_pages), (3, 3));
+}
+
+/// Unit 1 is in the way and has to be read: it is waited for, and written where it lies. If it is missing it goes to the free member,
+/// which is waited for if that collects.
+#[test]
+fn what_is_waited_for_does_not_move_and_a_free_member_that_collects_is_waited_for() {
+    let (mut stage, places) = failed(1, &[0]);
+    stage.collects(&[places[1].0]);
+    let around = sorted([places[1], places[3]]);
+    assert_eq!(stage.write(1..2), [around.clone(), around, vec![]]);
+    assert_eq!((stage.places(0), stage.planner.left.has(|_| true)), (places, false));
+    assert_eq!(stage.planner.own.waits_several, 1);
+    let (mut stage, places) = failed(1, &[1]);
+    stage.collects(&[places[4].0]);
+    assert_eq!(stage.write(1..2)[1], sorted([places[3], places[4]]));
+    assert_eq!(stage.planner.own.waits_several, 1);
+    // Nothing goes there: all stays in its place.
+    let (mut stage, places) = failed(1, &[0]);
+    stage.collects(&[places[4].0]);
+    stage.write(1..2);
+    assert_eq!(stage.planner.own.waits_several, 0);
 }
 
 #[test]
@@ -227,14 +281,40 @@ fn a_plan_that_meets_a_failure_is_taken_back() {
     stage.planner.may_fail = true;
     stage.collects(&[places[1].0]);
     let (again, read) = meets_a_failure(&mut stage);
-    // Unit 1 and parity, as they were: its member is waited for. It moves once.
-    assert_eq!(
-        stage.carry_out(&again),
-        [sorted([places[1], places[3]]), sorted([places[4], places[3]]), vec![]]
-    );
-    assert_eq!(stage.places(0)[1], places[4]);
-    assert!(stage.planner.left.lies_on(DeviceId(places[1].0), 0));
+    // Unit 1 and parity, as they were: its member is waited for, and so unit 1 does not move.
+    let around = sorted([places[1], places[3]]);
+    assert_eq!(stage.carry_out(&again), [around.clone(), around, vec![]]);
+    assert_eq!((stage.places(0), stage.planner.left.has(|_| true)), (places, false));
     // Who fails while it is written is done without.
     let write = PlannedOperation { operation: Operation::Write, ..read };
     assert_eq!(refuse(&mut stage, &again, &write), Answer::Patch);
+}
+
+/// Units of two rows of which another one is missing are being written when their member fails: nothing says them any more.
+#[test]
+fn units_that_a_failing_member_does_not_write_are_counted_unless_parity_says_them() {
+    let unwritten = |slots: &[usize], failing: usize, kind: Kind| {
+        let level = Level::Raid5(Rotation::LeftSymmetric);
+        let mut stage = Stage::of(level, SmallWrite::Fewest, 5, 2);
+        stage.planner.begins_with(&|_, _| true);
+        let places = stage.places(0);
+        slots.iter().for_each(|&slot| stage.health.set(DeviceId(places[slot].0), Condition::Failed));
+        let request = HostRequest::new(0, SimTime::ZERO, Operation::Write, 2 * PAGE, 2 * PAGE);
+        let (mut split, mut plan) = (Vec::new(), Plan::default());
+        stage.with(|planner, view| planner.split(&request, view, &mut split));
+        stage.with(|planner, view| planner.plan(SimTime::ZERO, &split[0], view, &mut plan));
+        let device = DeviceId(places[failing].0);
+        stage.health.set(device, Condition::Failed);
+        let is_it = |of: &&PlannedOperation| (of.device, of.operation) == (device, Operation::Write);
+        let write = *plan.operations().iter().find(is_it).expect("it is written");
+        assert_eq!(write.length, 2 * PAGE);
+        assert_eq!(refuse(&mut stage, &Transaction { kind, ..split[0] }, &write), Answer::Patch);
+        stage.planner.loss_counters().unwritten_pages
+    };
+    assert_eq!(unwritten(&[0], 1, Kind::Plain), 2);
+    assert_eq!(unwritten(&[0], 3, Kind::Plain), 0, "parity is no data");
+    assert_eq!(unwritten(&[], 1, Kind::Plain), 0, "parity says it");
+    assert_eq!(unwritten(&[4], 1, Kind::Plain), 0, "nothing of the row is on the free member");
+    assert_eq!(unwritten(&[1], 4, Kind::Plain), 0, "it has moved, and parity says it");
+    assert_eq!(unwritten(&[0], 1, Kind::Restore), 0, "a replacement is rebuilt again");
 }
