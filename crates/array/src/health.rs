@@ -64,11 +64,6 @@ impl Health {
         self.refuses
     }
 
-    /// Whether some member is reserved.
-    pub(crate) fn has_reserved(&self) -> bool {
-        self.members.iter().any(|member| member.access() == Access::Reserved)
-    }
-
     /// The slot of the spare that a member is copied to.
     #[inline]
     pub(crate) fn spare_of(&self, device: DeviceId) -> Option<usize> {

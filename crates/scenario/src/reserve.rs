@@ -94,7 +94,7 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
     Some((problem.0.into(), format!("{}; or {rows}", problem.1)))
 }
 
-/// Whether nothing befalls an array but what befalls single members.
+/// Whether the only faults are those of single members.
 fn knows_only_failures(faults: &Faults) -> bool {
     let events = Faults { events: Vec::new(), ..faults.clone() };
     events.is_none() && faults.journal.is_none()

@@ -5,7 +5,8 @@
 //! sooner after one another than the highest rate allows. While requests are under way a step begins only if the job has
 //! fallen behind the lowest rate; when the last of them completes, it goes on at the highest. One job runs at a time;
 //! rebuilding goes before resync, that before copying, and that before scrubbing. A resync that has to wait for a missing member
-//! lets the others go first. Every byte of a replacement is built, whether or not it was ever written, as md does.
+//! lets the others go first. Every byte of a replacement is built, whether or not it was ever written, as md does; but for floating
+//! stripes ([`crate::schemes::gaftl`]), which discard what holds nothing.
 //!
 //! Source: Linux md, `drivers/md/md.c` (`md_do_sync`, with `speed_min` and `speed_max`). md measures its rate over seconds and
 //! looks at the members' counters to find out whether somebody else uses them. Here every step counts, and the array's own

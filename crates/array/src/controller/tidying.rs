@@ -9,8 +9,7 @@
 //! reserved by then. Where the policy displaces ([`crate::coordination::Coordinator::displaces`]) such operations are
 //! *promised*: a reserved member takes them, and is drained when they are done, too. A new plan goes around it.
 //!
-//! Displaced units are brought home one transaction at a time, while no request is under way and no member is reserved. Whether that
-//! goes on while a member has failed, the planner says.
+//! Displaced units are brought home one transaction at a time, while no request is under way and no member is reserved.
 
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{DeviceId, SimTime};
@@ -68,7 +67,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[must_use = "it has to be begun"]
     #[cold]
     pub(super) fn tidy(&mut self, now: SimTime) -> Option<Transaction> {
-        let is_free = self.requests.live() == 0 && !self.members.health.has_reserved();
+        let is_free = self.requests.live() == 0 && !self.members.health.refuses();
         let tidying = self.tidying.as_deref_mut().filter(|tidying| is_free && !tidying.is_under_way)?;
         let look = self.members.look(self.nvram.as_deref(), now);
         let transaction = self.planner.tidies()?.tidy(&self.members.view(&look))?;

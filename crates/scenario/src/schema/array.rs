@@ -328,7 +328,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
              (raid4, raid5, raid6)" },
         at! { "array.degraded_writes", degraded_writes if may_degrade, needs needs_parity, choice(&[("md", DegradedWrites::Md), ("fewest", DegradedWrites::Fewest)]), "md",
             "how a write makes the parity of a row of which something is missing: as Linux md does, or by the way that reads the \
-             fewest units (raid4, raid5, raid6)" },
+             fewest units (raid4, raid5, raid6; without effect on floating stripes)" },
         at! { "array.stripe_cache", stripe_cache.entries if has_cache, needs needs_rows, entries(), "0",
             "entries of a stripe cache as in Linux md, each a row of parity: what small writes read and write is kept, writes \
              that wait for one row are merged, pre-reads are put off so that more can join; none with 0 (raid4, raid5, raid6)" },

@@ -82,20 +82,22 @@
 //! The gain depends on how much of a member a collection keeps busy. The paper's members are single chips. Where a member
 //! has many dies, others serve while one collects, and there is less to go around.
 //!
-//! While failures leave no redundancy, the turns stop. While a member is missing or rebuilt, nothing is displaced. Rows that lie elsewhere are read and written from
-//! where they are, and a rebuild completes their copies in free stripes as well. What is displaced goes home when all is rebuilt.
+//! While failures leave no redundancy, no member is kept free: the one whose turn it is collects at once. With `rows`, nothing is
+//! displaced while a member is missing or rebuilt. Rows that lie elsewhere are read and written from where they are, and a rebuild
+//! completes their copies in free stripes as well. What is displaced goes home when all is rebuilt.
 //!
 //! With `floating`, a failed member is gone around as one that collects. A read of one of its units reads the other units and a parity.
 //! What is to be written on it goes to the free member of its stripe, which is then as safe as before. If the free member is the
 //! one that failed, all stays in its place. If both have failed, parity makes up for the unit. One failure on RAID-5 and two on RAID-6
-//! lose nothing. A spare is rebuilt from where stripes lie by then: what has moved is not rebuilt, and stripes leave the spare free. Without a spare,
+//! lose nothing. A spare is rebuilt from where stripes lie by then, and only what has been written: other policies write every byte,
+//! so times of rebuilds do not compare. Nothing moves to a spare that is not rebuilt there. Without a spare,
 //! units that nobody writes stay missing. The reads of a write are the fewest that `array.small_write` allows;
 //! `array.degraded_writes` has no effect.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!
 //! Leaves out: shares of parity that change within a run as members age and are replaced (the experiment `gaftl-ages` has a run between
-//! two replacements), and the choice of members for new data by age. RAID-4, RAID-5 and RAID-6 only, power must not be lost, and parity moves on at most 16 members.
+//! two replacements), the choice of members for new data by age, and a rebuild on free members where there is no spare. RAID-4, RAID-5 and RAID-6 only, power must not be lost, and parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::{Entry, own_keys};

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A stripe of `n` members has `n - 2` units and a parity, so that one member is free of it. On RAID-6, which the paper does not
-//! have, it has `n - 3` units, P and Q. Which units are in a stripe never changes. Which member holds each of them does, row by row (`stripe_map`): a write of a unit whose member collects goes to the free
-//! member, and so does parity. What moved stays where it went: nothing comes home, and no stripes are kept free. `row` says
-//! what is read and what moves.
+//! have, it has `n - 3` units, P and Q. Which units are in a stripe never changes. Which member holds each of them does, row by row
+//! (`stripe_map`): a write of a unit whose member collects goes to the free member, and so does parity. What moved stays where it
+//! went: nothing comes home, and no stripes are kept free. `row` says what is read and what moves.
 //!
 //! * The rows of a stripe unit move one by one, each page with its row. All units of a row that one request writes share one write of
 //!   parity.
@@ -21,11 +21,12 @@
 //!   parity, too.
 //! * A discard makes parity without the units it covers whole. A row without units has no parity.
 //! * A copy that is left behind is trimmed as soon as its member may be used again (`left`). That takes no time of flash, and a
-//!   collection before that would move the copy.
+//!   collection before that would move the copy. While a member has failed and no spare takes its place, no copy is trimmed on
+//!   RAID-5.
 //! * A row lies at one place of all members. So an array holds `n - 2` members' worth of data (`n - 3` on RAID-6), and each member is
 //!   `1 / n` empty, which is spare space to it.
 //! * Operations go where they belong and wait (`waits_several`) if more slots of a row are in the way than it has parities. So do writes
-//!   if two slots that are to be written are in the way, or if one is and the free member collects. RAID-6 goes around two
+//!   if two slots that are to be written are in the way, or if one is and the free member collects or has failed. RAID-6 goes around two
 //!   members otherwise.
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III: stripes whose members are chosen as they are written, Algorithms 1 to

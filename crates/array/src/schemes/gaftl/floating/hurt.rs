@@ -12,8 +12,8 @@
 //!
 //! These are the ways around members that collect, with the same counts. Of what is to be written and refused the first goes to the
 //! free member, if that takes it: the row then has all that it had. Otherwise the parities that are left make up for it. Where
-//! nothing refuses, what is to be written on a member that collects moves, as usual; but not what has to be read there. Where no parity can be written, units are
-//! written alone.
+//! nothing refuses, what is to be written on a member that collects moves, as usual, but not what has to be read there. Where no
+//! parity can be written, units are written alone.
 
 use super::row::{Row, Way};
 use super::stripe_map::{Slots, without_first};

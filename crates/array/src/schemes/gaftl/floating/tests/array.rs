@@ -551,7 +551,7 @@ fn contents_are_right_with_two_parities_at_every_moment_of_rest() {
 #[ignore = "takes minutes: make histories"]
 fn contents_are_right_in_many_histories() {
     histories(RAID5, 20..600, [0; 6]);
-    failing_histories(RAID5, 40..1_000, [0; 4]);
+    failing_histories(RAID5, 30..1_000, [0; 4]);
 }
 
 /// Likewise.
@@ -559,5 +559,5 @@ fn contents_are_right_in_many_histories() {
 #[ignore = "takes minutes: make histories"]
 fn contents_are_right_with_two_parities_in_many_histories() {
     histories(RAID6, 20..600, [0; 6]);
-    failing_histories(RAID6, 40..1_000, [0; 4]);
+    failing_histories(RAID6, 30..1_000, [0; 4]);
 }
