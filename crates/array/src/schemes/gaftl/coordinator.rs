@@ -52,9 +52,9 @@
 //! in the way. Or one is, and the free member collects.
 //! `array.layout` has no effect on floating stripes: parity begins on all members alike.
 //!
-//! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6. That is what
-//! declustered parity has (`"draid1:3d:1s"` on five members, `"draid2:3d:1s"` on six), whose stripes stay where they are. The part of each
-//! member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
+//! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6.
+//! Declustered parity costs as much: `"draid1:3d:1s"` on five members, `"draid2:3d:1s"` on six. Its stripes stay where they are.
+//! The part of each member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
 //! other value, is what the rest of this page describes.
 //!
 //! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM, a stripe cache or shares of
