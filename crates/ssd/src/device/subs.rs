@@ -154,14 +154,9 @@ impl<P: Probe> Device<P> {
         if let Some(follower) = self.probe.follower() {
             follower.is_done(sub.token, page, finish, &blame);
         }
-        let is_told = met_gc && self.rules.tells_planes;
-        if sub.remaining == 1 && sub.last_page == u32::MAX && !sub.is_silent && !is_told {
-            // The only page of it.
-            let is_parity = sub.parity.is_parity(page);
-            let met_gc = met_gc || sub.met_gc;
-            let token = sub.token;
-            self.completions.push(SubCompletion { token, finish, blame, met_gc, is_parity });
-            return self.forget_sub(handle);
+        let is_only = sub.remaining == 1 && sub.last_page == u32::MAX;
+        if is_only && !sub.is_silent && !(met_gc && self.rules.tells_planes) {
+            return self.finish_only_page(handle, page, finish, &blame, met_gc);
         }
         sub.met_gc |= met_gc;
         // Later, or as late and a lower page; before the first, `last_page` is the highest number.
@@ -174,6 +169,21 @@ impl<P: Probe> Device<P> {
         if sub.remaining == 0 {
             self.close_sub(handle);
         }
+    }
+
+    /// The only page of a sub-request is done. Apart, so that a page of several saves no registers for it.
+    #[inline(never)]
+    fn finish_only_page(&mut self, handle: u32, page: u32, finish: SimTime, blame: &Blame, met_gc: bool) {
+        let sub = &self.subs[handle];
+        let done = SubCompletion {
+            token: sub.token,
+            finish,
+            blame: *blame,
+            met_gc: met_gc || sub.met_gc,
+            is_parity: sub.parity.is_parity(page),
+        };
+        self.completions.push(done);
+        self.forget_sub(handle);
     }
 
     /// A page that asks to fail fast would wait for collection when it arrives.

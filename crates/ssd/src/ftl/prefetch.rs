@@ -92,7 +92,7 @@ impl Ftl {
         let pages = (first + block.index()) << self.shape.page_bits;
         let map = self.shape.map_range(unit).start;
         for &lpn in &self.reverse[pages..][..self.shape.data_pages as usize] {
-            prefetch_one_of_many(&self.map, map.saturating_add(lpn as usize));
+            prefetch_one_of_many(&self.map, map + lpn as usize);
         }
     }
 
@@ -115,8 +115,8 @@ impl Ftl {
         let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
         let first = unit as usize * flash_pages + ((block as usize) << self.shape.page_bits);
         for &lpn in self.reverse.get(first + from as usize..first + last as usize).unwrap_or_default() {
-            // Of a page never written there is none; the prefetch ignores it.
-            prefetch(&self.map, self.shape.map_range(unit).start.saturating_add(lpn as usize));
+            // A page never written has none, and asking for that does nothing.
+            prefetch(&self.map, self.shape.map_range(unit).start + lpn as usize);
         }
     }
 }
