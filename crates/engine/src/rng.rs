@@ -64,6 +64,7 @@ impl Rng {
     }
 
     /// Exponential with the given mean, by inversion.
+    #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.unit())
     }

@@ -192,6 +192,10 @@ impl BlameSum {
             window_wait,
             entry_wait,
         } = *blame;
+        // Most requests have none of it.
+        if stripe_wait | restart | depth_wait | log_wait | window_wait | entry_wait == 0 {
+            return;
+        }
         self.stripe_wait += u128::from(stripe_wait);
         self.restart += u128::from(restart);
         self.depth_wait += u128::from(depth_wait);
@@ -252,6 +256,7 @@ impl BlamePhases {
 
 impl ResourceSum {
     /// Adds the time of one request's operations.
+    #[inline]
     pub fn add(&mut self, blame: &Blame) {
         let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait, controller } =
             *blame;
@@ -261,8 +266,11 @@ impl ResourceSum {
         self.flash += u128::from(service);
         self.bus += u128::from(transfer);
         self.link += u128::from(link);
-        self.cache += u128::from(cache_wait);
-        self.controller += u128::from(controller);
+        // Most drives have neither.
+        if cache_wait | controller > 0 {
+            self.cache += u128::from(cache_wait);
+            self.controller += u128::from(controller);
+        }
     }
 
     /// Sum over the resources. Unit: ns.

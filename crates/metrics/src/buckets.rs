@@ -32,13 +32,23 @@ impl Buckets {
     }
 
     /// Puts so much in the bucket of a moment, which may be before those of earlier calls.
+    #[inline]
     pub fn add(&mut self, at: SimTime, amount: u64) {
+        if at >= self.until {
+            self.close_before(at);
+        }
+        // The width is a power of two.
+        let place = (at.0.saturating_sub(self.from.0) >> self.width_ns.trailing_zeros()) as usize;
+        let bucket = self.whole.get_mut(place).unwrap_or(&mut self.open);
+        *bucket += u128::from(amount);
+    }
+
+    /// Buckets that end by a moment are whole.
+    #[cold]
+    fn close_before(&mut self, at: SimTime) {
         while at >= self.until {
             self.close();
         }
-        let place = (at.0.saturating_sub(self.from.0) / self.width_ns) as usize;
-        let bucket = self.whole.get_mut(place).unwrap_or(&mut self.open);
-        *bucket += u128::from(amount);
     }
 
     /// The open bucket is whole.

@@ -49,10 +49,9 @@ const AFFECTED: usize = 1;
 const MET: usize = 2;
 
 impl ByGc {
-    fn record(&mut self, response_ns: u64, completion: &Completion) {
-        let place =
-            AFFECTED * usize::from(completion.is_gc_affected()) + MET * usize::from(completion.met_gc);
-        self.0[place].record(response_ns);
+    #[inline]
+    fn record(&mut self, response_ns: u64, is_affected: bool, met_gc: bool) {
+        self.0[AFFECTED * usize::from(is_affected) + MET * usize::from(met_gc)].record(response_ns);
     }
 
     /// Of those that have all of these bits.
@@ -204,18 +203,19 @@ impl HostRecorder {
         }
         let moves_data = matches!(completion.operation, Operation::Read | Operation::Write);
         let is_read = completion.operation == Operation::Read;
-        self.batches.record(completion.id, response_ns, is_read, completion.is_gc_affected() && moves_data);
+        let is_affected = completion.is_gc_affected();
+        self.batches.record(completion.id, response_ns, is_read, is_affected && moves_data);
         self.last_arrival = self.last_arrival.max(completion.arrival);
         match completion.operation {
             Operation::Read => {
                 self.read_requests += 1;
                 self.bytes_read += completion.length;
-                self.read.record(response_ns, completion);
+                self.read.record(response_ns, is_affected, completion.met_gc);
             }
             Operation::Write => {
                 self.write_requests += 1;
                 self.bytes_written += completion.length;
-                self.write.record(response_ns, completion);
+                self.write.record(response_ns, is_affected, completion.met_gc);
             }
             Operation::Trim => {
                 self.trim_requests += 1;

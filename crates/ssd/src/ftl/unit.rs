@@ -129,8 +129,23 @@ impl UnitMut<'_> {
         origin: Option<Origin>,
         probe: &mut P,
     ) -> Result<u32, OutOfBlocks> {
-        let to = if self.placing.is_some() { self.to(lpn, 0) } else { To::default() };
-        self.program_to(lpn, to, cause, origin, probe)
+        if self.placing.is_some() {
+            return self.program_placed(lpn, cause, origin, probe);
+        }
+        self.put(lpn, 0, cause, origin, probe)?;
+        Ok(self.advance_frontier(0, 1))
+    }
+
+    /// The same where the placement policy says to which frontier it goes.
+    #[inline(never)]
+    fn program_placed<P: Probe>(
+        &mut self,
+        lpn: u32,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        self.program_to(lpn, self.to(lpn, 0), cause, origin, probe)
     }
 
     /// Writes `lpn` (of the unit) where it is [to go](super::Ftl::to).
@@ -147,6 +162,24 @@ impl UnitMut<'_> {
         probe: &mut P,
     ) -> Result<u32, OutOfBlocks> {
         let frontier = usize::from(to.frontier);
+        self.put(lpn, frontier, cause, origin, probe)?;
+        if self.placing.is_some() {
+            self.note_written(lpn, to);
+        }
+        Ok(self.advance_frontier(frontier, 1))
+    }
+
+    /// Writes `lpn` to the next page of a frontier, which is to be advanced then.
+    #[expect(clippy::inline_always, reason = "ageing writes to one frontier")]
+    #[inline(always)]
+    fn put<P: Probe>(
+        &mut self,
+        lpn: u32,
+        frontier: usize,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<(), OutOfBlocks> {
         let ppn = self.next_page(frontier)?;
         let old = std::mem::replace(&mut self.map[lpn as usize], self.base + ppn);
         if old == NONE {
@@ -158,10 +191,7 @@ impl UnitMut<'_> {
         self.entries[(ppn >> self.shape.page_bits) as usize] += 1;
         self.state.tally.programs[cause as usize] += 1;
         probe.program(self.page(ppn), self.device_lpn(lpn), cause, origin);
-        if self.placing.is_some() {
-            self.note_written(lpn, to);
-        }
-        Ok(self.advance_frontier(frontier, 1))
+        Ok(())
     }
 
     /// Unmaps `lpn`.
@@ -640,19 +670,23 @@ impl UnitMut<'_> {
     pub(super) fn next_page(&mut self, frontier: usize) -> Result<u32, OutOfBlocks> {
         let open = match self.state.frontiers[frontier] {
             Some(open) => open,
-            None => {
-                let open = match self.state.partial.pop() {
-                    Some(partial) => partial,
-                    None => self.open_block()?,
-                };
-                if self.placing.is_some() {
-                    self.note_opened(frontier, open.block);
-                }
-                self.state.frontiers[frontier] = Some(open);
-                open
-            }
+            None => self.open(frontier)?,
         };
         Ok(open.block << self.shape.page_bits | open.page)
+    }
+
+    /// A frontier gets a block. Apart, so that pages of an open one save no registers for it.
+    #[inline(never)]
+    fn open(&mut self, frontier: usize) -> Result<OpenBlock, OutOfBlocks> {
+        let open = match self.state.partial.pop() {
+            Some(partial) => partial,
+            None => self.open_block()?,
+        };
+        if self.placing.is_some() {
+            self.note_opened(frontier, open.block);
+        }
+        self.state.frontiers[frontier] = Some(open);
+        Ok(open)
     }
 
     #[inline]
@@ -669,7 +703,8 @@ impl UnitMut<'_> {
     }
 
     /// Moves a frontier on by `pages`, closing its block when full; returns the summary pages that costs.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of every program")]
+    #[inline(always)]
     pub(super) fn advance_frontier(&mut self, frontier: usize, pages: u32) -> u32 {
         let Some(open) = &mut self.state.frontiers[frontier] else {
             unreachable!("a frontier that was just written is open")
@@ -680,6 +715,12 @@ impl UnitMut<'_> {
         }
         let block = open.block as usize;
         self.state.frontiers[frontier] = None;
+        self.close(block)
+    }
+
+    /// An open block is full; returns the summary pages that this costs.
+    #[inline(never)]
+    fn close(&mut self, block: usize) -> u32 {
         let closed = encode(BlockState::Closed, valid_of(self.entries[block]));
         self.entries[block] = closed;
         let key = GroupKey::of(closed, self.erases[block], block);
