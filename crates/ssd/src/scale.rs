@@ -321,6 +321,15 @@ mod tests {
         assert!(blocks.abs() < 0.1, "{blocks} blocks too many");
     }
 
+    /// Of 100 blocks four are free when collection begins, and half of what it frees beyond the first one is free on average.
+    #[test]
+    fn what_is_free_and_half_of_what_is_freed_holds_no_data() {
+        let holds = [1, 2, 3, 4].map(|frees| room(100, 4, frees));
+        for (found, expected) in holds.into_iter().zip([94.85, 94.35, 93.85, 93.35]) {
+            assert!((found - expected).abs() < 1e-9, "{holds:?}");
+        }
+    }
+
     #[test]
     fn spare_is_a_share_of_what_data_fills() {
         let shape = Shape { blocks_per_unit: 112, reserved_blocks: 12, ..drive(512).resolve().unwrap() };

@@ -120,17 +120,16 @@ impl<P: Probe> Device<P> {
     /// The transfer on a channel ends at `now`, and others wait for it.
     fn grant_bus(&mut self, now: SimTime) {
         let Some((_, channel)) = self.bus_wakes.peek() else { return };
-        if channel == self.buses.len() {
-            return self.govern(now);
-        }
-        if channel > self.buses.len() {
-            if self.rules.suspends && channel == self.slot_of_looks() {
+        let Some(bus) = self.buses.get_mut(channel) else {
+            if channel == self.buses.len() {
+                return self.govern(now);
+            }
+            if channel == self.slot_of_looks() {
                 return self.look_at_reads(now);
             }
             // What is in line for the cache goes on when this event is over.
             return self.bus_wakes.clear(channel);
-        }
-        let bus = &mut self.buses[channel];
+        };
         let granted = bus.grant(now);
         if bus.is_awaited() {
             self.bus_wakes.set(channel, bus.free_at());

@@ -304,3 +304,32 @@ impl<P: Probe> Device<P> {
         assert_eq!(depth, governor.depth, "host operations at the channels");
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_flash::presets;
+
+    use super::*;
+    use crate::config::SsdConfig;
+    use crate::ftl::Ftl;
+    use crate::probe::NoProbe;
+
+    /// Dies 0 and 2 are on one channel, and dies 1 and 3 on another.
+    #[test]
+    fn a_die_is_pressed_by_the_turn_of_another_die_of_its_channel() {
+        let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+        (config.geometry.channels, config.geometry.chips_per_channel) = (2, 2);
+        config.geometry.dies_per_chip = 1;
+        let ftl = Ftl::new(&config, 1, "device").expect("it works");
+        let device = Device::new(&config, ftl, NoProbe).expect("it works");
+        assert_eq!(device.dies.len(), 4);
+        for (with_turn, pressed) in [(0, 2), (1, 3), (2, 0), (3, 1)] {
+            let mut device = device.clone();
+            let collection = &mut device.dies[with_turn].collection;
+            collection.want(Event::turn());
+            collection.admit();
+            let found: Vec<u32> = (0..4).filter(|&die| device.is_pressed(die)).collect();
+            assert_eq!(found, [pressed], "die {with_turn} has its turn");
+        }
+    }
+}

@@ -162,7 +162,7 @@ impl Superblocks {
 
     /// Nothing waits any more, and nothing is collected.
     pub fn forget_all(&mut self) {
-        (self.landing, self.lands) = (EventQueue::default(), BTreeMap::new());
+        self.forget_landing();
         self.parts.fill(Part::default());
     }
 

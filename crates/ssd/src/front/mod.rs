@@ -1132,6 +1132,7 @@ mod tests {
             cache.arrive(write(lpn, turn as u64, 2, 10 * turn as u64));
         }
         assert_eq!(happens(&mut cache, 0), ["in 0", "out 0"]);
+        assert_eq!([0, 1].map(|list| cache.is_away(list)), [true, false]);
         assert_eq!((cache.next_time(SimTime(9)), happens(&mut cache, 9)), (SimTime(10), vec![]));
         assert_eq!(happens(&mut cache, 20), ["in 2", "in 1", "out 1"], "page 2 waits for the die of page 0");
         assert_eq!(
@@ -1139,7 +1140,7 @@ mod tests {
             (SimTime::NEVER, vec![]),
             "it is full"
         );
-        assert_eq!(cache.waits_since(SimTime(31)), Some(SimTime(30)));
+        assert_eq!([30, 31].map(|now| cache.waits_since(SimTime(now))), [None, Some(SimTime(30))]);
         ends(&mut cache, 0);
         assert_eq!(happens(&mut cache, 40), ["out 2", "in 4"]);
         assert_eq!((cache.held(), cache.waits_since(SimTime(41))), (3, None));
@@ -1248,6 +1249,34 @@ mod tests {
         (4..8).for_each(|lpn| ends(&mut cache, lpn));
         assert_eq!(happens(&mut cache, 3), Vec::<String>::new(), "six of eight");
         cache.audit(0..=0);
+    }
+
+    /// All slots that one program frees are waited for, so the line still waits when the first of them is free. A paced one then waits for
+    /// its pace.
+    #[test]
+    fn a_line_waits_for_slots_until_it_goes_on_or_its_first_write_is_paced() {
+        for is_paced in [false, true] {
+            let mut cache = cache(1, &[1]);
+            cache.pacer = is_paced.then(|| Pacer::new(1, SimDuration(100), 1));
+            (1..3).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 10)));
+            assert_eq!(happens(&mut cache, 10), ["in 1", "out 1"]);
+            assert_eq!(cache.waits_since(SimTime(20)), Some(SimTime(10)));
+            ends(&mut cache, 1);
+            assert_eq!(cache.waits_since(SimTime(20)), Some(SimTime(10)).filter(|_| !is_paced));
+        }
+    }
+
+    /// A page keeps the gate closed for 1,000. The owner asks whether it may hand over parts of a program.
+    #[test]
+    fn a_gate_is_open_until_something_passes_and_again_when_its_time_is_over() {
+        let mut cache = cache(2, &[2]);
+        assert!(cache.gate_is_open(SimTime::ZERO), "there is none");
+        cache.gate = Some(Gate::new(1_000_000, 0));
+        assert!(cache.gate_is_open(SimTime::ZERO));
+        if let Some(gate) = &mut cache.gate {
+            gate.pass(1, SimTime(10));
+        }
+        assert_eq!([10, 1_009, 1_010].map(|now| cache.gate_is_open(SimTime(now))), [false, false, true]);
     }
 
     #[test]

@@ -91,8 +91,9 @@ impl UnitMut<'_> {
         let base = victim.0 << self.shape.page_bits;
         let (mut frontier, mut room, mut last) = (0, 0, None);
         for offset in 0..self.shape.data_pages {
-            let lpn = self.reverse[(base | offset) as usize];
-            if lpn == NONE || self.map[lpn as usize] != base | offset {
+            let from = base + offset;
+            let lpn = self.reverse[from as usize];
+            if lpn == NONE || self.map[lpn as usize] != from {
                 continue;
             }
             let page = packing.page_of(offset);

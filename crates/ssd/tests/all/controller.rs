@@ -8,8 +8,9 @@
 use crate::bench::*;
 use crate::sharing::{Counted, modern, saturated};
 use crate::units::four;
+use crate::write_cache::in_parts;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::{Arbitration, ControllerConfig, SsdConfig, SubRequest, Trigger, WriteCacheConfig};
+use harmonia_ssd::{Arbitration, ControllerConfig, Drain, SsdConfig, SubRequest, Trigger, WriteCacheConfig};
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 const ACK: u64 = 10;
@@ -146,6 +147,18 @@ fn a_program_of_several_units_counts_as_many() {
     let padded = 4;
     assert_eq!(programs(&bench), 8 + padded, "the flush has had one unit written");
     programmed_at_least(&mut bench, 90_000, 8 + padded + 4);
+}
+
+/// A die that idles gets four units for one of its planes, and the next four when these have passed the controller.
+#[test]
+fn parts_of_programs_wait_for_the_controller_though_their_die_idles() {
+    let mut config = gated(in_parts(16), 16, 100_000);
+    config.write_cache.drain = Drain::Partial;
+    let mut bench = Bench::empty(&config);
+    bench.write(0, 1, 0, 4).advance(10_000);
+    assert!(bench.device.is_quiet());
+    bench.write(10_000, 2, 4, 4);
+    programmed_at_least(&mut bench, 40_000, 8);
 }
 
 fn programmed_at_least(bench: &mut Bench, t: u64, all: u64) {

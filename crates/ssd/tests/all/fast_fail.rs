@@ -269,3 +269,36 @@ fn a_write_that_may_go_anywhere_is_refused_only_if_its_die_collects() {
     let waited = Blame { queue_host: 200, ..Blame::default() };
     assert_eq!(refusals(&mut bench), [refusal(2, 600, 26_000, waited)]);
 }
+
+/// Tokens of what is done or refused, by the stop at which it is found. From 500 on die 0 collects, which refuses two reads at 1,100 and
+/// 1,200. Die 1 reads two pages until 2,400 and 3,700.
+fn stops(listens: bool, at_notice: bool) -> Vec<Vec<u64>> {
+    let mut config = two_dies();
+    config.link.latency = SimDuration(500);
+    let mut bench = Bench::aged(&config, &[0]);
+    if listens {
+        bench.device.stop_at_completions();
+    }
+    bench.read(0, 1, 0, 1).read(600, 4, 1, 1).submit(600, read(2, 0));
+    bench.submit(700, read(3, 2)).read(700, 5, 3, 1).notices();
+    let mut told = Vec::new();
+    loop {
+        bench.device.advance_until(SimTime(10_000), at_notice).unwrap();
+        let refused: Vec<u64> = bench.device.refusals().drain(..).map(|refusal| refusal.token).collect();
+        let done = bench.device.completions().drain(..).map(|done| done.token);
+        let stop: Vec<u64> = refused.into_iter().chain(done).collect();
+        if stop.is_empty() {
+            return told;
+        }
+        told.push(stop);
+    }
+}
+
+/// Whoever takes notices at their moment takes what is done or refused at its moment, too, if it asks for that.
+#[test]
+fn time_stops_at_what_is_done_or_refused_for_whoever_asks_for_that() {
+    assert_eq!(stops(true, true), [[2], [3], [4], [5]]);
+    for (listens, at_notice) in [(false, true), (true, false), (false, false)] {
+        assert_eq!(stops(listens, at_notice), [[2, 3, 4, 5]], "{listens} {at_notice}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::bench::*;
 use crate::random::pick;
+use crate::superblocks::{drive, six_are_full};
 use harmonia_engine::Rng;
 use harmonia_ssd::interface::{Directive, Notice, Stop};
 use harmonia_ssd::probe::{AuditProbe, any};
@@ -194,6 +195,29 @@ fn a_collection_that_had_begun_ends_with_its_device() {
         bench.device.gc_intervals().push((SimTime(ended[0].0), SimTime(ended[0].1)));
         bench.device.fail(SimTime(900_000));
         assert_eq!(bench.device.gc_intervals().len(), 1);
+    }
+}
+
+/// Where dies share their blocks, a write on the link is at no die yet, and each die has its part of a victim.
+#[test]
+fn superblocks_that_fail_forget_what_is_on_the_link_and_the_parts_of_their_victims() {
+    let mut bench = Bench::empty(&drive(2, 16));
+    bench.write(0, 1, 7, 1).read(0, 2, 7, 1).advance(LINK - 1);
+    bench.device.fail(SimTime(LINK - 1));
+    bench.device.audit();
+    is_silent(&mut bench, LINK - 1);
+    assert!(bench.known.is_empty() && bench.device.is_quiet());
+    for schedule in ["blocking", "preemptive"] {
+        // Die 1 is done with its part at 32,200, and die 0 at 34,200.
+        for at in [100, 33_000] {
+            let mut bench = six_are_full(schedule);
+            bench.force(0).write(0, 1, 7, 1).advance(at);
+            bench.device.gc_intervals().clear();
+            bench.device.fail(SimTime(at));
+            bench.device.audit();
+            assert_eq!(bench.device.gc_intervals().drain(..).count(), 1, "{schedule}");
+            is_silent(&mut bench, at);
+        }
     }
 }
 

@@ -138,6 +138,26 @@ fn a_write_that_waits_for_a_slot_is_told_for_which_collection() {
     assert_eq!(bench.find(2).map(|done| done.finish > SimTime(31_000)), Some(true));
 }
 
+/// The only slot was that of a page whose die collected. The third write finds it free, and the fourth waits for a program of the host.
+#[test]
+fn a_write_that_waits_for_no_collection_is_not_told_of_the_die_that_freed_its_slot() {
+    let mut config = one_die();
+    config.write_cache = WriteCacheConfig { size: Some(PAGE), ..WriteCacheConfig::default() };
+    let mut bench = followed(&config, &Bench::aged(&config, &[0]));
+    bench.write(0, 1, 0, 1).write(1_000, 2, 1, 1).write(200_000, 3, 2, 1).write(201_000, 4, 3, 1);
+    bench.advance(300_000);
+    let [third, fourth] = [3, 4].map(|token| account(&bench, token));
+    assert!(
+        third.blame.cache_wait == 0 && fourth.blame.cache_wait > 0,
+        "{:?} {:?}",
+        third.blame,
+        fourth.blame
+    );
+    for told in [third, fourth] {
+        assert_eq!(told, PageAccount { blame: told.blame, ..PageAccount::default() });
+    }
+}
+
 /// The program of the page that holds the only slot waits from 1,100 to 1,300 for the page that a collection of the other die reads.
 #[test]
 fn a_wait_for_a_slot_whose_program_waits_for_the_bus_of_a_collection_is_told_so() {

@@ -41,6 +41,7 @@ mod quiet;
 mod random;
 mod retry;
 mod seam_concurrency;
+mod seam_schedule;
 mod seams;
 mod settled;
 mod sharing;

@@ -39,6 +39,14 @@ fn what_is_on_the_way_to_dies_that_share_their_blocks_is_not_stored() {
     }
 }
 
+/// A read of the page does not wait for data that power has taken on the link, where it would have been at 70.
+#[test]
+fn nobody_waits_for_data_that_is_no_more_on_the_way_to_dies_that_share_their_blocks() {
+    let mut bench = Bench::with(&drive(2, 16), &[&[0]]);
+    bench.write(0, 1, 0, 1).advance(10).device.lose_power(SimTime(10));
+    bench.read(10, 2, 0, 1).known_at(1_310, 2, 1_380, read_blame());
+}
+
 /// One die behind a cache of so many pages, with stored power or without. The program of a page takes 5,300 from the moment at which it is
 /// handed over.
 fn cached(pages: u64, power_protected: bool) -> SsdConfig {

@@ -191,7 +191,7 @@ fn what_lies_nowhere_needs_no_die_and_parts_of_pages_are_not_trimmed() {
 
 /// Two dies with eight superblocks of 16 pages, six of which are full. Superblock 0 keeps the pages at offsets 0, 1, 2 and 4: three of die
 /// 0 and one of die 1.
-fn six_are_full(schedule: &str) -> Bench {
+pub fn six_are_full(schedule: &str) -> Bench {
     let mut config = drive(2, 16);
     config.geometry.blocks_per_plane = 8;
     config.ftl.reserved_blocks = Amount::Blocks(4);

@@ -90,6 +90,16 @@ fn of_pages_that_are_done_at_once_the_first_one_stands_for_all() {
     assert_eq!(first_stands(true, 1), Some((2_600, true)));
 }
 
+/// Of four pages the first and the last are parity. The last one was never written, and is not read.
+#[test]
+fn pages_that_are_read_count_for_the_host_or_as_parity() {
+    let parity = ParityPages { phase: 0, period: 3, run: 1, cause: IoCause::Parity };
+    let mut bench = Bench::with(&two_dies(), &[&[0, 1], &[0]]);
+    bench.submit(0, SubRequest { parity, ..sub(1, Operation::Read, 0, 4) }).advance(10_000);
+    let counters = bench.device.counters();
+    assert_eq!((counters.host_pages_read, counters.parity_pages_read), (2, 1));
+}
+
 #[test]
 fn a_read_of_an_unmapped_page_costs_the_link_only() {
     let mut bench = Bench::with(&one_die(), &[&[0]]);

@@ -268,6 +268,31 @@ fn a_used_drive_goes_on_where_it_was() {
     assert!(worn_used.erases_min >= 30);
 }
 
+/// The weakest blocks retire when others have had few erases, too. Then the least worn block is one that is still erased.
+#[test]
+fn the_least_worn_block_is_none_that_has_retired() {
+    let mut config = unit(256, 64);
+    let wear = WearConfig { used: 0.5, ..WearConfig::of(40) };
+    config.wear = Some(wear.clone());
+    let mut written = Written::full(&config);
+    while !written.ftl.is_worn_out(0) {
+        written.overwrite(100);
+    }
+    written.overwrite_all(20);
+    let (retired, erases) = (written.retired(), written.ftl.erase_counts());
+    let of = |is_retired: bool| -> Vec<u32> {
+        let blocks = (0..256).filter(|block| retired.contains(block) == is_retired);
+        blocks.map(|block| erases[block as usize]).collect()
+    };
+    let (gone, used) = (of(true), of(false));
+    let (least, most) = (used.iter().min().unwrap(), used.iter().max().unwrap());
+    assert!(gone.iter().max().unwrap() < least, "those that have retired were erased less");
+    let worn = written.ftl.worn(&wear);
+    assert_eq!((worn.erases_min, worn.erases_max), (20 + least, 20 + most));
+    let mean = 20.0 + erases.iter().map(|&n| f64::from(n)).sum::<f64>() / 256.0;
+    assert!((worn.erases_mean - mean).abs() < 1e-9 && (worn.used - mean / 40.0).abs() < 1e-9, "{worn:?}");
+}
+
 /// A device that is worn out answers reads as before, lets every later write fail at once, and finishes what it had.
 #[test]
 fn a_device_that_is_worn_out_only_serves_reads() {

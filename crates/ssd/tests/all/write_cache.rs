@@ -582,7 +582,7 @@ fn a_flush_pads_what_there_is_of_a_program() {
 }
 
 /// A program writes two planes, four units of each, and a die that idles writes one plane.
-fn in_parts(units: u64) -> SsdConfig {
+pub fn in_parts(units: u64) -> SsdConfig {
     let mut config = cached(four(), units);
     (config.geometry.planes_per_die, config.geometry.program_planes) = (2, 2);
     config.write_cache.drain = Drain::Partial;
