@@ -546,6 +546,20 @@ mod tests {
         assert_eq!(beyond.histories(&YearsConfig::default(), 1)[0][1].at, 0.0);
     }
 
+    /// A member that is as old as the life that was drawn for it has outlived that.
+    #[test]
+    fn a_life_that_is_over_is_drawn_anew() {
+        let young = places(3, 0.05);
+        let lives: Vec<f64> = (1..=3).map(|drive| young.life(1, 0, drive)).collect();
+        let old = Places { ages: lives.clone(), ..young };
+        assert!((1..=3).all(|drive| old.life(1, 0, drive) > lives[drive as usize - 1]));
+        assert_eq!(
+            old.life(1, 0, 4),
+            Places { ages: vec![0.0; 3], ..old.clone() }.life(1, 0, 4),
+            "a new drive"
+        );
+    }
+
     #[test]
     fn who_is_replaced_early_leaves_the_rest_of_a_life() {
         let array = places(4, 0.0);
@@ -628,6 +642,55 @@ mod tests {
         let deviation = libm::sqrt(2.0) * 0.002 * 3.0;
         let pairs = libm::erf(12.0 * HOURS / deviation / libm::sqrt(2.0));
         assert!(near(found, pairs / 2.0, 0.016), "{found}, expected {}", pairs / 2.0);
+    }
+
+    /// Four others, 0.05 failures a year, a rebuild of two days: each part of the formula by itself. Members that wear out come from
+    /// a history: of two in ten years the second has one other that wears out within the rebuild.
+    #[test]
+    fn wear_and_chance_meet_as_the_formula_has_it() {
+        let array = places(5, 0.0);
+        let rules = YearsConfig { failure_rate: 0.05, unreadable: 1e-15, ..YearsConfig::default() };
+        let worn = |at: f64, left: Vec<f64>| Replaced {
+            at,
+            place: 0,
+            is_worn: true,
+            unused: 0.0,
+            next_oldest: 0.0,
+            left,
+        };
+        let history = [vec![worn(4.0, vec![1.0; 4]), worn(10.0, vec![1.0, 1e-3, 1.0, 1.0])]];
+        let years = 48.0 * HOURS;
+        let fails = 1.0 - libm::exp(-0.05 * years);
+        let none = libm::exp(-0.05 * years * 4.0);
+        let of = |redundancy| Rebuilding { member_bytes: 1e13, ..rebuilding(48.0, redundancy) };
+        for redundancy in [1, 2] {
+            let risks = of(redundancy).risks(&array, &rules, &history);
+            assert!(near(risks.second_by_failure, 1.0 - none, 1e-12), "{risks:?}");
+            assert!(near(risks.second_by_wear, 0.5, 1e-12), "{risks:?}");
+            let bits = 8.0 * (5 - redundancy) as f64 * 1e13;
+            let unreadable = 1.0 - libm::exp(-bits * 1e-15);
+            assert!(near(risks.unreadable, unreadable, 1e-12), "{risks:?}");
+            // Probabilities of losing data with none, one and two others that wear out.
+            let one_of =
+                |others: i32| f64::from(others) * fails * libm::pow(1.0 - fails, f64::from(others - 1));
+            let none_of = |others: i32| libm::pow(1.0 - fails, f64::from(others));
+            let one_parity = |others| 1.0 - none_of(others) + none_of(others) * unreadable;
+            let two_parities = 1.0 - none_of(4) - one_of(4) + one_of(4) * unreadable;
+            let losses =
+                if redundancy == 1 { [one_parity(4), 1.0, 1.0] } else { [two_parities, one_parity(3), 1.0] };
+            let [zero, one, two] = losses;
+            let chance = 4.0 * 0.05 * years;
+            let first = zero + chance * (one - zero);
+            let (by_wear, by_both) = match redundancy {
+                1 => (1.0, first),
+                _ => (0.0, first + one + chance * (two - one)),
+            };
+            assert!(near(risks.by_wear, by_wear / 10.0, 1e-12), "{risks:?}");
+            assert!(near(risks.by_both, by_both / 10.0, 1e-12), "{risks:?} {by_both}");
+            let alone = if redundancy == 1 { 1.0 - none_of(4) } else { 1.0 - none_of(4) - one_of(4) };
+            assert!(near(risks.by_failure, 5.0 * 0.05 * alone, 1e-12), "{risks:?}");
+            assert!(near(risks.by_unreadable, 5.0 * 0.05 * (zero - alone), 1e-12), "{risks:?}");
+        }
     }
 
     #[test]

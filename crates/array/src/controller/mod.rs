@@ -673,7 +673,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 return Ok(());
             }
             if message <= device {
-                let may_rest = device == SimTime::NEVER && self.rounds.is_some() && message > self.latest;
+                let may_rest = device == SimTime::NEVER && self.rounds.is_some();
                 if !(may_rest && self.let_rounds_pass(message, until)?) {
                     self.deliver(message)?;
                 }

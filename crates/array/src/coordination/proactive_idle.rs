@@ -242,6 +242,21 @@ mod tests {
     }
 
     #[test]
+    fn only_its_own_orders_are_counted() {
+        let mut policy = policy(Detect::Event);
+        on(&mut policy, 0, Event::SoftThreshold(DeviceId(0)));
+        on(&mut policy, 0, Event::SoftThreshold(DeviceId(1)));
+        let (members, mut actions) = (members(&[true, true, false]), vec![Action::Query(DeviceId(2)); 3]);
+        let view = DeliveredView::of(&members);
+        policy.on(SimTime(MS), &Event::HardThreshold(DeviceId(1)), &view, &mut actions);
+        policy.idle_since = Some(SimTime(MS));
+        policy.on(SimTime(11 * MS), &Event::Timer(0), &view, &mut actions);
+        assert_eq!(actions.len(), 3 + 2 + 2);
+        let counters = [("idle_periods", 1), ("forced_in_idle", 2), ("forced_at_hard", 2)];
+        assert_eq!(policy.counters(), counters);
+    }
+
+    #[test]
     fn in_idle_time_a_replacement_collects_only_once_it_has_registered() {
         let mut policy = policy(Detect::Event);
         on(&mut policy, 0, Event::SoftThreshold(DeviceId(0)));

@@ -521,6 +521,22 @@ mod tests {
     }
 
     #[test]
+    fn only_its_own_orders_are_counted() {
+        let mut bench = Bench::new(Collect::Push);
+        let view = DeliveredView::of(&bench.members);
+        let mut actions = vec![Action::Query(DeviceId(2)); 3];
+        for event in [Event::SoftThreshold(DeviceId(1)), Event::HardThreshold(DeviceId(0))] {
+            bench.policy.on(SimTime(MS), &event, &view, &mut actions);
+        }
+        assert_eq!(actions[3..], force(&[1, 1]));
+        let counters = bench.policy.counters();
+        assert_eq!(
+            counters[1..],
+            [("quiet_collections", 1), ("forced_when_quiet", 1), ("forced_at_hard", 1)]
+        );
+    }
+
+    #[test]
     fn polling_rests_while_the_array_is_silent() {
         let mut bench = Bench::new(Collect::Pull);
         assert_eq!(bench.on(MS, arrival()), [Action::Timer(SimTime(5 * MS), 0)]);

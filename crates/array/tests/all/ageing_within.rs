@@ -1,9 +1,11 @@
-//! Do overwrites that keep to the first bytes of an array leave the rest where the fill put it?
+//! Do overwrites that keep to the first bytes of an array leave the rest where the fill put it? And does ageing write as many pages
+//! as it says before?
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::common::{PAGE, level, one_die, raid0};
-use harmonia_array::{AgedState, AgeingError, AgeingPlan, ArrayConfig, Level, age};
+use harmonia_array::layout::Rotation;
+use harmonia_array::{AgedState, AgeingError, AgeingPlan, ArrayConfig, Level, age, ageing_pages};
 use harmonia_ssd::{Allocation, Amount, Ftl};
 use harmonia_types::IoCause;
 
@@ -115,5 +117,39 @@ fn only_raid_0_can() {
         let config = ArrayConfig { level: of, ..level(of, &array(3, 16).members[0].ssd, 3, 16 * PAGE) };
         let why = aged(&config, 1.0, Some(PAGE)).map(|_| ()).unwrap_err();
         assert!(matches!(&why, AgeingError::Infeasible(why) if why.contains("RAID-0")), "{why:?}");
+    }
+}
+
+/// Three members of which a half is filled, and five that are filled with data and parity.
+#[test]
+fn ageing_counts_the_pages_that_it_has_said_it_would_write() {
+    let halves = (array(3, 16), 0.5);
+    let mut raid5 = array(5, 16);
+    raid5.level = Level::Raid5(Rotation::default());
+    let mut dynamic = halves.clone();
+    dynamic.0.members.iter_mut().for_each(|member| member.ssd.ftl.allocation = Allocation::Dynamic);
+    for (config, fill) in [halves, (raid5, 1.0), dynamic] {
+        let pages = config.layout().member_bytes() / PAGE * config.members.len() as u64;
+        for overwrite in [0.0, 0.25, 3.0] {
+            let pages_done = AtomicU64::new(0);
+            let cancel = AtomicBool::new(false);
+            let plan = AgeingPlan {
+                fill,
+                overwrite,
+                within: None,
+                seed: 7,
+                threads: 2,
+                cancel: &cancel,
+                pages_done: &pages_done,
+            };
+            let aged = age(&config, &plan).expect("spare suffices");
+            let said = ageing_pages(&config, fill, overwrite);
+            let exact = pages as f64 * (fill + fill * overwrite);
+            assert!((said as f64 - exact).abs() <= 1.0, "{said} pages, {exact} expected");
+            let done = pages_done.load(Ordering::Relaxed);
+            assert!(done.abs_diff(said) <= 1, "{done} of {said} pages");
+            let host: u64 = aged.devices.iter().map(written).sum();
+            assert_eq!(host, done);
+        }
     }
 }

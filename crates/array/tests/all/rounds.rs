@@ -2,6 +2,7 @@
 //!
 //! An array whose members are checked simulates every window.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::common::*;
@@ -172,6 +173,58 @@ fn whatever_follows_rounds_is_the_same_whether_they_were_simulated_or_not() {
         shorter += u64::from(2 * of_fewer < of_every);
     }
     assert!(shorter > 30, "windows went by in {shorter} runs");
+}
+
+/// Sets a timer every 10 ms, and counts those that reach it.
+#[derive(Clone)]
+struct Ticks(Arc<AtomicU64>);
+
+const TICK: SimDuration = SimDuration::from_ms(10);
+
+impl Coordinator for Ticks {
+    fn interests(&self) -> Interests {
+        Interests::default()
+    }
+
+    fn interface(&self) -> Interface {
+        Interface::Command
+    }
+
+    fn round(&self) -> Option<SimDuration> {
+        Some(TICK)
+    }
+
+    fn on(&mut self, now: SimTime, event: &Event, _: &DeliveredView<'_>, actions: &mut Vec<Action>) {
+        match event {
+            Event::Start => {}
+            Event::Timer(_) => drop(self.0.fetch_add(1, Ordering::Relaxed)),
+            _ => return,
+        }
+        actions.push(Action::Timer(now + TICK, 0));
+    }
+}
+
+/// In an array that rests for a day a policy hears of few of its rounds; if members are checked, of every one.
+#[test]
+fn a_policy_is_not_asked_in_rounds_that_go_by() {
+    let ticks = Ticks(Arc::default());
+    let own = ticks.clone();
+    let build: coordination::Build =
+        Box::leak(Box::new(move |_: &Parameters<'_>| Ok(Box::new(own.clone()) as Box<dyn Coordinator>)));
+    let (name, summary, source) = ("ticks", "counts its timers", "none");
+    coordination::POLICIES.add(Entry { name, summary, source, keys: &no_keys, build }).expect("it is new");
+    let config = array(Level::Raid1, 2, name, "{}", SimDuration::ZERO);
+    let heard = |gaps: &[SimDuration], is_checked| {
+        run(&config, gaps, is_checked);
+        ticks.0.swap(0, Ordering::Relaxed)
+    };
+    let all = |gaps: &[SimDuration]| (gaps.iter().map(|gap| gap.0).sum::<u64>() + SECOND.0) / TICK.0;
+    let (short, long) = ([SECOND, SECOND, SECOND], [SECOND, DAY, SECOND]);
+    assert_eq!(heard(&short, true), all(&short));
+    let (of_short, of_long) = (heard(&short, false), heard(&long, false));
+    // Of each gap the round that is compared, one before it and one behind it at most.
+    assert!(0 < of_short && of_short <= 4 * 4, "{of_short} of {} rounds", all(&short));
+    assert!(0 < of_long && of_long <= 4 * 4, "{of_long} of {} rounds", all(&long));
 }
 
 /// Writes down what is known of members when a request arrives.

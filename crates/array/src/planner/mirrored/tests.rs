@@ -25,6 +25,28 @@ impl Look for Quiet {
     }
 }
 
+/// How long members collect from now on, by member; 0 if they do not.
+struct Left<const N: usize>([u64; N]);
+
+impl<const N: usize> Look for Left<N> {
+    fn busy(
+        &self,
+        device: DeviceId,
+        offset: Bytes,
+        length: Bytes,
+        visit: &mut dyn FnMut(Bytes, Bytes, SimDuration),
+    ) {
+        let left = SimDuration(self.0[device.index()]);
+        if left > SimDuration::ZERO {
+            visit(offset, offset + length, left);
+        }
+    }
+
+    fn sees(&self, _: DeviceId) -> bool {
+        true
+    }
+}
+
 struct Stage {
     planner: MirroredPlanner,
     whole: Layout,
@@ -77,9 +99,20 @@ impl Stage {
         operation: &PlannedOperation,
         refusal: Refusal,
     ) -> (Answer, Plan) {
+        self.refused_at(of, operation, refusal, &Quiet)
+    }
+
+    /// The same while members collect.
+    fn refused_at(
+        &mut self,
+        of: &Transaction,
+        operation: &PlannedOperation,
+        refusal: Refusal,
+        look: &dyn Look,
+    ) -> (Answer, Plan) {
         let mut patch = Plan::default();
         let Stage { planner, health, members, outstanding, .. } = self;
-        let view = View { members, health, outstanding, look: &Quiet };
+        let view = View { members, health, outstanding, look };
         (planner.on_refused(SimTime::ZERO, of, operation, refusal, &view, &mut patch), patch)
     }
 
@@ -153,6 +186,46 @@ fn a_page_that_cannot_be_read_is_read_from_every_other_copy_once() {
     assert!(stage.plan(&transaction).operations().is_empty() && transaction.kind == Kind::Around);
     let losses = stage.planner.loss_counters();
     assert_eq!((losses.rebuilt_pages, losses.unread_pages), (1, 1));
+}
+
+/// Member 0 refuses for so long. Another copy that would take as long is no better.
+#[test]
+fn a_refused_read_goes_to_another_copy_only_if_that_is_sooner() {
+    let busy = |left| Refusal::Busy(SimDuration(left));
+    for (refusal, others, is_sooner) in [
+        (busy(1_000), [0, 1_000], true),
+        (busy(1_000), [999, 1_001], true),
+        (busy(1_000), [1_000, 999], true),
+        (busy(1_000), [1_000, 1_000], false),
+        (busy(1_000), [1_001, 1_000], false),
+        // Whoever names no time still collects: a copy that does not is sooner.
+        (busy(0), [0, 0], true),
+        (busy(0), [1, 1], false),
+        (Refusal::Reserved, [u64::MAX - 1, u64::MAX], true),
+        (Refusal::Reserved, [u64::MAX; 2], false),
+    ] {
+        let mut stage = Stage::new(Level::Raid1, 3, 1, 16);
+        let read = Transaction::unlocked(Operation::Read, 2 * PAGE, 3 * PAGE);
+        let operation = stage.plan(&read).operations()[0];
+        assert_eq!(operation.device, DeviceId(0));
+        let look = Left([1_000, others[0], others[1]]);
+        let (answer, patch) = stage.refused_at(&read, &operation, refusal, &look);
+        let counters = stage.planner.read_counters();
+        let counted = if is_sooner { (3, 0) } else { (0, 3) };
+        assert_eq!((counters.rebuilt_pages, counters.waited_pages), counted, "{refusal:?} {others:?}");
+        match (answer, refusal) {
+            (Answer::Instead(next), _) => {
+                assert_eq!((is_sooner, next.kind, next.member), (true, Kind::Around, Some(DeviceId(0))));
+            }
+            (answer, Refusal::Reserved) => assert_eq!((is_sooner, answer), (false, Answer::Wait)),
+            (answer, _) => {
+                assert_eq!(
+                    (is_sooner, answer, pages_of(&patch)),
+                    (false, Answer::Patch, vec![vec![(0, 2, 3)]])
+                );
+            }
+        }
+    }
 }
 
 #[test]

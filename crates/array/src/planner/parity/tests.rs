@@ -10,13 +10,13 @@ use harmonia_types::{
 use reed_solomon_erasure::galois_8;
 
 use super::{ParityPlanner, WITHOUT};
-use crate::config::{DegradedWrites, SmallWrite};
+use crate::config::{Avoid, DegradedWrites, Reads, SmallWrite};
 use crate::coordination::Delivered;
 use crate::health::{Condition, Health};
 use crate::layout::{Layout, Level, Parity, Rotation, Unit};
 use crate::planner::{
-    Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Transaction,
-    View,
+    Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Resyncs,
+    Transaction, View,
 };
 
 const PAGE: Bytes = 4096;
@@ -283,6 +283,30 @@ fn a_member_that_fails_has_what_reads_it_planned_anew() {
     stage.health.set(DeviceId(2), Condition::Failed);
     stage.refused(&write, &lost, Refusal::Failed);
     assert_eq!(stage.planner.loss_counters().unwritten_pages, 2);
+}
+
+/// A bitmap says that one chunk of two pages need not agree: what it has of a read is not found out from the other members, whether
+/// the member collects or is late.
+#[test]
+fn a_read_that_parity_may_have_otherwise_waits_for_its_member() {
+    for chunk in [0, 2] {
+        let mut stage = raid5();
+        stage.planner.dodge.reads = Reads::Avoid(Avoid::Any);
+        stage.planner.is_synced_to(Some(0));
+        stage.planner.is_unsynced_in((2 * PAGE, [chunk].into()));
+        for (page, pages) in (0..8).flat_map(|page| [(page, 1), (page, 2)]) {
+            let trusts_parity = page + pages <= 2 * chunk || page >= 2 * chunk + 2;
+            let read = PlannedOperation::data(DeviceId(1), Operation::Read, page * PAGE, pages * PAGE);
+            let of = Transaction::unlocked(Operation::Read, 0, PAGE);
+            let hedge = stage.planner.hedge(&of, &read);
+            assert_eq!(hedge.is_some(), trusts_parity, "{pages} pages from {page}, chunk {chunk}");
+            let (answer, patch) = stage.refused(&of, &read, Refusal::Busy(SimDuration(1_000)));
+            match hedge {
+                Some(around) => assert_eq!(answer, Answer::Instead(around)),
+                None => assert_eq!((answer, pages_of(&patch)), (Answer::Patch, vec![vec![(1, page, pages)]])),
+            }
+        }
+    }
 }
 
 // ------------------------------------------------------------------------------------------------ linear algebra

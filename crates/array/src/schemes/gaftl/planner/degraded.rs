@@ -327,14 +327,13 @@ impl GaftlPlanner {
 
     /// Whether such a read is answered here; see [`GaftlPlanner::plan_without`].
     pub(super) fn is_planned_here(&self, transaction: &Transaction, operation: &PlannedOperation) -> bool {
-        let is_read = operation.operation == Operation::Read && transaction.rows.count > 0;
         let is_known = match transaction.operation {
             Operation::Write if transaction.kind == Kind::Restore => self.restores(transaction),
             Operation::Write => true,
             Operation::Read => transaction.kind != Kind::Check && self.is_away(transaction.rows),
             _ => false,
         };
-        is_read && is_known
+        operation.operation == Operation::Read && is_known
     }
 
     /// Whether a step of a copy has found pages of its member that it cannot read: a rebuild reads other members only.

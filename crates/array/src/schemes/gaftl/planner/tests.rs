@@ -3,6 +3,7 @@
 mod array;
 mod bounds;
 mod copies;
+mod degraded;
 mod drawn;
 mod dual;
 mod model;

@@ -116,6 +116,34 @@ fn without_a_free_slot_parity_stays_and_waits() {
     assert_eq!((stage.planner.parity_of(5), stage.planner.displaced.counters.waits_full), (4, 1));
 }
 
+/// Parity gives way where a slot is left for what is needed, and needs none for a unit that lies in one.
+#[test]
+fn a_unit_that_gives_way_takes_one_slot_and_none_if_it_has_one() {
+    let one_slot = || Stage::new(Level::Raid5(Rotation::LeftSymmetric), 5, 1, 32, 1).placing(BACK);
+    for (unit, written) in [("written", 0..1), ("not written", 1..2)] {
+        let mut stage = one_slot();
+        stage.collects(&[4]);
+        stage.write(written);
+        let waits = stage.planner.displaced.counters.waits_full;
+        assert_eq!((stage.planner.parity_of(0), waits), (0, 0), "a unit that is {unit}");
+    }
+    let mut stage = one_slot();
+    stage.collects(&[0]);
+    stage.write(0..1);
+    stage.collects(&[4]);
+    let [_, written] = stage.write(1..2);
+    assert_eq!(written, [(0, 0), (1, 0)], "unit 0 stays in its slot");
+    assert_eq!((stage.planner.parity_of(0), stage.planner.displaced.counters.waits_full), (0, 0));
+    // What is not written needs a slot, too, where it lies at home: row 5 has parity on 4, and no slot is left.
+    stage.write(21..22);
+    assert_eq!((stage.planner.parity_of(5), stage.planner.displaced.counters.waits_full), (4, 1));
+    // A write of several units needs a slot for each that goes away: two here, since nothing makes way for parity.
+    let mut stage = Stage::new(Level::Raid5(Rotation::LeftSymmetric), 5, 1, 32, 1);
+    stage.collects(&[4]);
+    stage.write(0..2);
+    assert_eq!(stage.planner.displaced.counters.waits_full, 1);
+}
+
 /// The steps of a plan as the members that it writes.
 fn steps(stage: &mut Stage, units: u64) -> Vec<Vec<u16>> {
     let split = stage.split(Operation::Write, 0, units * PAGE);
