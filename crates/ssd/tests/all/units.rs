@@ -285,7 +285,7 @@ fn units_that_are_placed_one_by_one_are_packed() {
     }
 }
 
-/// What the last program of a victim lacks comes from the closed block with the fewest live units, of which as many pages are read as it takes.
+/// What the last program of a victim lacks comes from the closed block with the fewest live units, one page of it read after the other.
 #[test]
 fn the_last_program_of_a_victim_is_filled_from_the_emptiest_block() {
     let mut rng = Rng::stream(1, "units/emptiest");
