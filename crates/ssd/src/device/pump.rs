@@ -436,3 +436,44 @@ impl<P: Probe> Device<P> {
         self.enqueue(die, PageOp::new(owner, in_unit, unit, 0, (kind, write.cause), now), now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use harmonia_flash::presets;
+
+    use super::*;
+    use crate::config::SsdConfig;
+    use crate::die::Die;
+    use crate::die::command::{Activity, Command, Paused};
+    use crate::die::event::Event;
+    use crate::ftl::Ftl;
+    use crate::probe::NoProbe;
+
+    #[test]
+    fn a_die_that_runs_keeps_waiting_suspends_or_collects_has_something_to_do() {
+        let config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+        let ftl = Ftl::new(&config, 1, "device").expect("it works");
+        let device = Device::new(&config, ftl, NoProbe).expect("it works");
+        let has_nothing_to_do = |change: &dyn Fn(&mut Die)| {
+            let mut device = device.clone();
+            change(&mut device.dies[0]);
+            device.has_nothing_to_do(0)
+        };
+        let suspended = || Paused {
+            activity: Activity::Settled,
+            command: Command::default(),
+            parts: Vec::new(),
+            remaining: SimDuration(1),
+            moves: None,
+        };
+        assert!(has_nothing_to_do(&|_| ()));
+        assert!(has_nothing_to_do(&|die| die.collection.want(Event::turn())), "it has no turn yet");
+        assert!(!has_nothing_to_do(&|die| die.activity = Activity::Settled));
+        assert!(!has_nothing_to_do(&|die| die.head = 0));
+        assert!(!has_nothing_to_do(&|die| die.paused = Some(Box::new(suspended()))));
+        assert!(!has_nothing_to_do(&|die| {
+            die.collection.want(Event::turn());
+            die.collection.admit();
+        }));
+    }
+}

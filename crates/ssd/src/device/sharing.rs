@@ -126,7 +126,37 @@ impl<P: Probe> Device<P> {
 
 #[cfg(test)]
 mod tests {
+    use harmonia_flash::presets;
+
     use super::*;
+    use crate::block::BlockId;
+    use crate::config::SsdConfig;
+    use crate::die::Guest;
+    use crate::ftl::Ftl;
+    use crate::probe::NoProbe;
+    use crate::shape::UnitOfDie;
+
+    /// Die 1 has room, and so does die 0, from which the page comes.
+    #[test]
+    fn writes_wait_for_the_page_of_another_die_at_the_hard_threshold_and_not_above() {
+        for trigger in [Trigger::Bursts, Trigger::Background] {
+            let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+            (config.gc.trigger, config.geometry.channels) = (trigger, 2);
+            config.gc.schedule = "preemptive".into();
+            let ftl = Ftl::new(&config, 1, "device").expect("it works");
+            let mut device = Device::new(&config, ftl, NoProbe).expect("it works");
+            let hard = device.rules.shape.hard;
+            let waits = |device: &Device<NoProbe>| [hard, hard + 1].map(|free| device.writes_wait(1, free));
+            assert_eq!(waits(&device), [false, false], "there is no page");
+            let to = device.rules.shape.unit(1, UnitOfDie(0));
+            let guest = Guest { die: 0, from: (0, BlockId(0), 0), to };
+            device.dies[1].guests.push_back(guest);
+            let shares = trigger == Trigger::Bursts;
+            assert_eq!(waits(&device), [shares, false], "it waits");
+            device.dies[1].hosting = device.dies[1].guests.pop_front();
+            assert_eq!(waits(&device), [shares, false], "it is being programmed");
+        }
+    }
 
     #[test]
     fn the_share_goes_from_none_to_all() {

@@ -1279,6 +1279,23 @@ mod tests {
         assert_eq!([10, 1_009, 1_010].map(|now| cache.gate_is_open(SimTime(now))), [false, false, true]);
     }
 
+    /// Two pages of the background for a place that takes one at a time.
+    #[test]
+    fn what_the_background_writes_is_no_work_for_the_host() {
+        for is_background in [true, false] {
+            let mut cache = cache(3, &[1]);
+            for lpn in 0..2 {
+                let mut page = write(lpn, lpn.into(), 1, 0);
+                if let Turn::Write(write) = &mut page.turn {
+                    write.is_background = is_background;
+                }
+                cache.arrive(page);
+            }
+            assert_eq!(happens(&mut cache, 0), ["in 0", "out 0", "in 1"]);
+            assert_eq!((cache.not_handed_over(), cache.works_for_host()), (1, !is_background));
+        }
+    }
+
     #[test]
     fn what_ageing_began_is_filled_first() {
         let feeds = Feeds::whole(4, 4, 1);

@@ -653,7 +653,7 @@ impl UnitMut<'_> {
         self.align(page);
         let open = self.state.frontiers[0].filter(|open| open.page == page)?;
         // Its hint points nowhere: the map sends the first LPN elsewhere.
-        self.reverse[(open.block << self.shape.page_bits | page) as usize] = 0;
+        self.reverse[((open.block << self.shape.page_bits) + page) as usize] = 0;
         self.state.tally.skipped += 1;
         Some(self.advance_frontier(0, 1))
     }
@@ -773,5 +773,25 @@ impl ValidPages for Live<'_> {
         let ppn = block.0 << self.page_bits | page;
         let lpn = self.reverse[ppn as usize];
         lpn != NONE && self.map[lpn as usize] == self.base + ppn
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_victims_cost_adds_up() {
+        let [mut sum, other, both] = [1, 10, 11].map(|by| Collected {
+            victims: 2 * by,
+            moves: 3 * by,
+            between_planes: 4 * by,
+            reads: 5 * by,
+            programs: 6 * by,
+            padded: 7 * by,
+            summaries: 8 * by,
+        });
+        sum.add(&other);
+        assert_eq!(sum, both);
     }
 }

@@ -7,10 +7,13 @@
 
 use crate::bench::*;
 use crate::sharing::{Counted, modern, saturated};
+use crate::superblocks::behind_a_cache;
 use crate::units::four;
 use crate::write_cache::in_parts;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::{Arbitration, ControllerConfig, Drain, SsdConfig, SubRequest, Trigger, WriteCacheConfig};
+use harmonia_ssd::{
+    Allocation, Arbitration, ControllerConfig, Drain, SsdConfig, SubRequest, Trigger, WriteCacheConfig,
+};
 use harmonia_types::{Blame, IoCause, Operation, SimDuration, SimTime};
 
 const ACK: u64 = 10;
@@ -147,6 +150,14 @@ fn a_program_of_several_units_counts_as_many() {
     let padded = 4;
     assert_eq!(programs(&bench), 8 + padded, "the flush has had one unit written");
     programmed_at_least(&mut bench, 90_000, 8 + padded + 4);
+}
+
+/// Where dies share their blocks, too: the second program waits, though its die idles.
+#[test]
+fn a_program_of_a_superblock_counts_as_many() {
+    let mut bench = Bench::empty(&gated(behind_a_cache(Allocation::Dynamic), 16, 100_000));
+    bench.write(0, 1, 0, 8);
+    programmed_at_least(&mut bench, 40_000, 8);
 }
 
 /// A die that idles gets four units for one of its planes, and the next four when these have passed the controller.

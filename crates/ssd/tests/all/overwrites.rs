@@ -97,6 +97,15 @@ fn stands_where_the_same_writes_lead(config: &SsdConfig, share: f64, about: &str
     without.tally().victims
 }
 
+#[test]
+fn what_is_mapped_is_counted_and_overwrites_map_no_more() {
+    let mut ftl = filled(&one_die(), 0.5);
+    let pages = ftl.shape().unit_pages / 2;
+    assert_eq!(ftl.unit(0).mapped(), pages);
+    overwrite(&one_die(), &mut ftl, 100);
+    assert_eq!(ftl.unit(0).mapped(), pages);
+}
+
 /// Each is one program, also while the map is not kept.
 #[test]
 fn random_overwrites_count_as_programs() {

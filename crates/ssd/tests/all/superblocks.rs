@@ -272,7 +272,7 @@ fn dies_of_a_superblock_collect_step_by_step() {
 }
 
 /// Two dies that share their blocks, behind a cache that gathers programs of four units.
-fn behind_a_cache(allocation: Allocation) -> SsdConfig {
+pub fn behind_a_cache(allocation: Allocation) -> SsdConfig {
     let mut config = four();
     config.geometry.channels = 2;
     config.ftl.superblock = Superblock::Drive;

@@ -15,7 +15,7 @@ use crate::units::four;
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, PageTimes};
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::probe::{AnyProbe, FlashPage, NoProbe, Origin, Probe, any, probe_as};
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, FlashPage, NoProbe, Origin, Probe, any, probe_as};
 use harmonia_ssd::{
     Allocation, Amount, Device, Drain, Ftl, LastProgram, Pacing, SsdConfig, SubRequest, WriteCacheConfig,
 };
@@ -646,6 +646,54 @@ fn dies_that_idle_take_parts_in_turn() {
     bench.advance(1_000_000);
     let homes = [0, 4, 8, 12].map(|lpn| bench.device.ftl().home(lpn));
     assert_eq!(homes, [Some(0), Some(1), Some(2), Some(0)]);
+}
+
+/// Die 0 has room for the units of one plane more, and die 1 for many programs.
+fn room_for_a_part() -> (Bench, u64) {
+    let mut config = in_parts(32);
+    config.geometry.channels = 2;
+    (config.ftl.allocation, config.ftl.reserved_blocks) = (Allocation::Dynamic, Amount::Blocks(6));
+    let mut ftl = Ftl::new(&config, 1, "device").unwrap();
+    let first = ftl.shape().most_live.expect("the device chooses") - 4;
+    for (unit, lpns) in [(0, 0..first), (1, first..first + 8)] {
+        for lpn in lpns {
+            ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).unwrap();
+        }
+    }
+    let device = Device::new(&config, ftl, any(AuditProbe)).unwrap();
+    (Bench { device, known: Vec::new() }, u64::from(first))
+}
+
+/// While die 1 reads only die 0 idles, which has no room for a program: each unit goes by itself to the die with the shortest queue.
+#[test]
+fn units_go_one_by_one_where_no_die_that_idles_has_room_for_a_program() {
+    let (mut bench, first) = room_for_a_part();
+    bench.read(0, 1, first, 1).write(100, 2, first + 8, 4).advance(100_000);
+    let homes = [8, 9, 10, 11].map(|lpn| bench.device.ftl().home(first as u32 + lpn));
+    assert_eq!(homes, [0, 1, 0, 1].map(Some));
+}
+
+/// While both dies read they wait. Die 1 is done first, and has room for all of them.
+#[test]
+fn units_wait_while_no_die_idles() {
+    let (mut bench, first) = room_for_a_part();
+    bench
+        .read(0, 1, first, 1)
+        .read(0, 2, 0, 1)
+        .read(0, 3, 16, 1)
+        .write(100, 4, first + 8, 4)
+        .advance(100_000);
+    let homes = [8, 9, 10, 11].map(|lpn| bench.device.ftl().home(first as u32 + lpn));
+    assert_eq!(homes, [Some(1); 4]);
+}
+
+/// They do so while none is on its way only: these wait for die 1, which programs the first four.
+#[test]
+fn units_do_not_go_one_by_one_beside_a_program_that_is_under_way() {
+    let (mut bench, first) = room_for_a_part();
+    bench.write(0, 1, first + 8, 4).write(100, 2, first + 12, 4).advance(100_000);
+    let homes = [8, 11, 12, 15].map(|lpn| bench.device.ftl().home(first as u32 + lpn));
+    assert_eq!(homes, [Some(1); 4]);
 }
 
 #[test]
