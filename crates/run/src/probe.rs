@@ -102,7 +102,7 @@ impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
 
     #[inline]
     fn watches_planes(&self) -> bool {
-        WATCHES
+        WATCHES && (self.planes.is_some() || self.tape.is_some() || self.follower.is_some())
     }
 
     #[inline]

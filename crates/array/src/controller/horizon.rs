@@ -244,6 +244,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Sends notices on their way and delivers messages to the controller, all in the order in which they come up to `last`.
     fn tell(&mut self, sent: &mut [Sent], last: SimTime) -> Result<(), ArrayFailure> {
+        // Stable: notices of one event keep their order.
         sent.sort_by_key(|sent| (sent.time, sent.place));
         for sent in sent {
             while self.agenda.next_time() <= sent.time {

@@ -24,6 +24,8 @@ pub(super) struct Standing {
     dies: Vec<DieStanding>,
     /// Dies that collect, by channel.
     collecting: Vec<u32>,
+    /// The event that is going on has changed nothing but the queue.
+    only_queue: bool,
 }
 
 /// What one die adds.
@@ -50,7 +52,7 @@ impl Standing {
             victims_erased: dies.iter().map(|die| die.erased).sum(),
             ..Levels::default()
         };
-        Standing { sums, dies, collecting: vec![0; channels] }
+        Standing { sums, dies, collecting: vec![0; channels], only_queue: false }
     }
 
     fn change(&mut self, die: usize, channel: usize, is: DieStanding) {
@@ -65,12 +67,21 @@ impl Standing {
 }
 
 impl<P: Probe> Device<P> {
+    /// The event of a die that is going on changes nothing but the queue: [`Device::look_at`] need not look.
+    #[inline]
+    pub(super) fn changes_only_queue(&mut self) {
+        if self.probe.watches_levels() {
+            self.standing.only_queue = true;
+        }
+    }
+
     /// An event of a die is over. If it goes on with a command, nothing but the queue can be different.
     #[inline]
     pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
         if self.probe.watches_levels() {
             let slot = &self.dies[die as usize];
-            let goes_on = !slot.is_idle() && slot.command.start < now;
+            let goes_on =
+                std::mem::take(&mut self.standing.only_queue) || !slot.is_idle() && slot.command.start < now;
             let is = if goes_on { None } else { Some(self.die_standing(die)) };
             match is.filter(|is| *is != self.standing.dies[die as usize]) {
                 Some(is) => self.change(die, is, now),

@@ -11,7 +11,7 @@
 //! few of the questions that a device has to answer in general. Here they are asked once, when the device is made
 //! ([`Device::is_plain`]), and the others one by one. What is not plain goes the general way. Both ways lead to the same
 //! state of the device after each event, so a die may change between them at any time. In a checked run, or where somebody
-//! watches the planes, all go the general way.
+//! watches the planes, all go the general way; how the device stands is told on both.
 
 use harmonia_types::{SimDuration, SimTime};
 
@@ -50,11 +50,13 @@ impl<P: Probe> Device<P> {
         }
         if head == NO_OP {
             self.wakes.clear(die as usize);
+            self.changes_only_queue();
             return Ok(());
         }
         let op = &self.ops[head];
         if op.ready > now {
             self.wakes.set(die as usize, op.ready);
+            self.changes_only_queue();
             return Ok(());
         }
         if op.kind != OpKind::Write || self.index.is_some() || op.fast_fail || self.may_be_low(die) {
@@ -72,6 +74,7 @@ impl<P: Probe> Device<P> {
         let is_within = self.ftl.program_within(unit, lpn, cause, origin, &mut self.probe);
         // Where a block is opened or closed, somebody may have to hear of it.
         let summaries = if is_within {
+            self.changes_only_queue();
             0
         } else {
             let op = self.ops[head];

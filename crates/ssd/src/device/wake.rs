@@ -112,8 +112,9 @@ impl<P: Probe> Device<P> {
         self.begin_plain(die, now)
     }
 
-    /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them.
-    pub(super) fn run_alone(&mut self, limit: SimTime) -> Result<(), DeviceFailure> {
+    /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them. The die
+    /// of the last event, and its time: what is to be said of a die behind its event is said of all others.
+    pub(super) fn run_alone(&mut self, limit: SimTime) -> Result<(u32, SimTime), DeviceFailure> {
         loop {
             let (now, die) = (self.wakes.next_time(), self.wakes.first() as u32);
             self.count_event(now);
@@ -125,7 +126,8 @@ impl<P: Probe> Device<P> {
                     self.end_move(die, now);
                     self.dies[die as usize].rest();
                     if !self.follow_up(die, now)? {
-                        return self.begin_next(die, now);
+                        self.begin_next(die, now)?;
+                        return Ok((die, now));
                     }
                 }
             }
@@ -136,8 +138,9 @@ impl<P: Probe> Device<P> {
                 || self.fast_waiting > 0
                 || !self.dies[self.wakes.first()].command.is_alone
             {
-                return Ok(());
+                return Ok((die, now));
             }
+            self.look_at(die, now);
         }
     }
 
