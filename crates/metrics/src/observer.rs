@@ -9,7 +9,8 @@ use harmonia_types::{Completion, DeviceId, SimTime};
 use crate::failures::AilingSpan;
 use crate::recording::MemberPlanes;
 
-/// Watches one run.
+/// Watches one run. What it hears of requests and of members that collect is in order of the ends; what ends at the same moment, in
+/// the order of members, then of requests' ids.
 pub trait Observer: Send {
     /// The measured window of an array with so many members begins.
     fn begin(&mut self, from: SimTime, members: usize);

@@ -101,8 +101,11 @@ impl<P: Probe> Device<P> {
     /// Operations may have come or gone.
     #[inline]
     pub(super) fn tell_queue(&mut self, now: SimTime) {
-        if self.probe.watches_levels() && self.standing.sums.queue_depth != self.waiting_or_running() as u64 {
-            self.tell_levels(now);
+        if self.probe.watches_levels() {
+            let depth = self.waiting_or_running() as u64;
+            if depth != std::mem::replace(&mut self.standing.sums.queue_depth, depth) {
+                self.probe.levels(now, &self.standing.sums);
+            }
         }
     }
 
