@@ -100,7 +100,7 @@ impl Run<'_> {
         let levels = levels || self.limits_channels();
         let tape = whom.is_some().then(|| self.options.observe.tapes(self.id)).flatten();
         let wanted = Wanted { levels, planes, checks: self.options.checked, follows, tape };
-        match wanted.levels || wanted.checks || whom.is_some() {
+        match wanted.levels || wanted.planes || wanted.checks || whom.is_some() {
             false => self.simulate::<RunProbe<false>>(wanted, start, observer),
             true => self.simulate::<RunProbe<true>>(wanted, start, observer),
         }
