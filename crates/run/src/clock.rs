@@ -39,7 +39,7 @@ pub(crate) trait Listener<P: Probe> {
     /// Whether it looks at the array when a request arrives behind so many others.
     fn looks(&mut self, request: &HostRequest, before: u64) -> bool;
 
-    /// Whether it follows requests: then all members are at the same moment.
+    /// Whether it follows requests: members go in step then.
     fn follows(&self) -> bool;
 
     /// It looks: a request is about to be submitted.

@@ -6,20 +6,25 @@
 //! ```
 //!
 //! Members that run ahead of one another tell what they did one behind the other, and a read is known to complete before its data is
-//! there. What is over at the same moment is told in the order of members that collected, then of requests. So an observer hears
-//! the same whether members run ahead or in step, on any number of threads.
+//! there. Of what is over at the same moment collections are told first, by member, then requests, by id. So an observer hears the
+//! same whether members run ahead or in step, on any number of threads.
+//!
+//! Not bounded: what is known to be over later. Reads that outrun the link of their drive are kept until their data is there.
 
+use harmonia_engine::EventQueue;
 use harmonia_metrics::Observer;
 use harmonia_types::{Completion, DeviceId, SimTime};
 
 /// An observer, and what it has yet to hear.
 pub(crate) struct InOrder<'a> {
     pub observer: Box<dyn Observer + 'a>,
-    waiting: Vec<Heard>,
-    /// Emptied, to be filled again: nothing is allocated once a run is under way.
-    spare: Vec<Heard>,
-    /// By time, kind and number, where it stands in `waiting`.
+    /// What has become known since something was told.
+    fresh: Vec<Heard>,
+    /// What is over later than that.
+    later: EventQueue<Heard>,
+    /// By time, kind and number, where it stands in `fresh`.
     order: Vec<(SimTime, u8, u64, u32)>,
+    told_before: SimTime,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -29,11 +34,18 @@ enum Heard {
 }
 
 impl Heard {
-    /// When it is over; what of that moment comes first, and of that.
-    fn key(&self) -> (SimTime, u8, u64) {
+    fn end(&self) -> SimTime {
         match self {
-            Heard::Collected(member, _, end) => (*end, 0, member.0.into()),
-            Heard::Completed(completion) => (completion.finish, 1, completion.id),
+            Heard::Collected(_, _, end) => *end,
+            Heard::Completed(completion) => completion.finish,
+        }
+    }
+
+    /// What of one moment comes first: kind and number.
+    fn rank(&self) -> (u8, u64) {
+        match self {
+            Heard::Collected(member, ..) => (0, member.0.into()),
+            Heard::Completed(completion) => (1, completion.id),
         }
     }
 }
@@ -41,38 +53,55 @@ impl Heard {
 impl<'a> InOrder<'a> {
     /// Of an observer that has heard nothing.
     pub fn new(observer: Box<dyn Observer + 'a>) -> Self {
-        InOrder { observer, waiting: Vec::new(), spare: Vec::new(), order: Vec::new() }
+        InOrder {
+            observer,
+            fresh: Vec::new(),
+            later: EventQueue::default(),
+            order: Vec::new(),
+            told_before: SimTime::ZERO,
+        }
     }
 
     /// A request is known to complete.
     pub fn completes(&mut self, completion: &Completion) {
-        self.waiting.push(Heard::Completed(*completion));
+        self.hear(Heard::Completed(*completion));
     }
 
     /// A member collected.
     pub fn collected(&mut self, member: DeviceId, start: SimTime, end: SimTime) {
-        self.waiting.push(Heard::Collected(member, start, end));
+        self.hear(Heard::Collected(member, start, end));
+    }
+
+    fn hear(&mut self, heard: Heard) {
+        debug_assert!(heard.end() >= self.told_before, "what is over before has been told: {heard:?}");
+        self.fresh.push(heard);
     }
 
     /// Tells what is over before `now`: all of that is known.
     pub fn tell_before(&mut self, now: SimTime) {
+        while self.later.next_time() < now
+            && let Some((_, heard)) = self.later.pop_due(now)
+        {
+            self.fresh.push(heard);
+        }
         self.order.clear();
-        let with_place = |(place, heard): (u32, &Heard)| {
-            let (at, kind, number) = heard.key();
-            (at, kind, number, place)
-        };
-        self.order.extend((0..).zip(&self.waiting).map(with_place));
+        for (place, heard) in (0..).zip(&self.fresh) {
+            let (end, (kind, number)) = (heard.end(), heard.rank());
+            if end < now {
+                self.order.push((end, kind, number, place));
+            } else {
+                self.later.push(end, *heard);
+            }
+        }
         self.order.sort_unstable();
-        let told = self.order.partition_point(|&(at, ..)| at < now);
-        for &(.., place) in &self.order[..told] {
-            match &self.waiting[place as usize] {
+        for &(.., place) in &self.order {
+            match &self.fresh[place as usize] {
                 Heard::Collected(member, start, end) => self.observer.gc_interval(*member, *start, *end),
                 Heard::Completed(completion) => self.observer.completion(completion),
             }
         }
-        self.spare.extend(self.order[told..].iter().map(|&(.., place)| self.waiting[place as usize]));
-        self.waiting.clear();
-        std::mem::swap(&mut self.waiting, &mut self.spare);
+        self.fresh.clear();
+        self.told_before = self.told_before.max(now);
     }
 
     /// Nothing else will become known: tells all the rest.

@@ -53,7 +53,7 @@ impl<P: Probe> Device<P> {
                         self.wake(die as u32, time)?;
                         (die as u32, time)
                     };
-                    // Where there were several events, nobody waits for an answer.
+                    // Whoever waits for an answer ends the run of events, so only the last die can be asked for one.
                     self.answer_waiting(die, last);
                     self.answer_everywhere(last);
                     self.look_at(die, last);

@@ -24,7 +24,7 @@ pub(super) struct Standing {
     dies: Vec<DieStanding>,
     /// Dies that collect, by channel.
     collecting: Vec<u32>,
-    /// The event that is going on has changed nothing but the queue.
+    /// The event that is going on has changed at most the queue.
     only_queue: bool,
 }
 
@@ -67,7 +67,7 @@ impl Standing {
 }
 
 impl<P: Probe> Device<P> {
-    /// The event of a die that is going on changes nothing but the queue: [`Device::look_at`] need not look.
+    /// The event of a die that is going on changes at most the queue: [`Device::look_at`], which comes next, need not look.
     #[inline]
     pub(super) fn changes_only_queue(&mut self) {
         if self.probe.watches_levels() {

@@ -60,6 +60,8 @@ pub(super) struct Rules {
     pub pairs: bool,
     /// Collected pages may go to any unit.
     pub global: bool,
+    /// Page moves may go the [short way](super::half): none leaves its unit, and no cache waits for a die that ends one.
+    pub alone: bool,
     /// Partly written blocks a unit may set aside.
     pub set_aside: usize,
     /// What runs may be suspended when something arrives.

@@ -112,8 +112,8 @@ impl<P: Probe> Device<P> {
         self.begin_plain(die, now)
     }
 
-    /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them. The die
-    /// of the last event, and its time: what is to be said of a die behind its event is said of all others.
+    /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them. Returns
+    /// the die of the last event, and its time: how the device stands after the events before has been told.
     pub(super) fn run_alone(&mut self, limit: SimTime) -> Result<(u32, SimTime), DeviceFailure> {
         loop {
             let (now, die) = (self.wakes.next_time(), self.wakes.first() as u32);

@@ -54,11 +54,6 @@ impl Observer for &Onlooker {
         true
     }
 
-    fn wants_levels(&self) -> bool {
-        // The report has them, and that of a run that nobody observes has not.
-        false
-    }
-
     fn planes(&mut self, planes: &MemberPlanes) {
         self.note(format_args!("{planes:?}"));
     }
@@ -100,7 +95,13 @@ fn outcome(seed: u64, scenario: &Scenario, way: &Way) -> (String, String) {
     let options =
         RunOptions { threads, checked, cancel: &cancel, observe: &onlooker, ..RunOptions::default() };
     let report = match run(scenario, &options) {
-        Ok(report) => told(&report),
+        Ok(mut report) => {
+            // The report of a run that nobody observes has no levels.
+            for device in &mut report.devices {
+                onlooker.note(format_args!("{:?}", std::mem::take(&mut device.over_time)));
+            }
+            told(&report)
+        }
         Err(RunError::BadInput(error)) => error.to_string(),
         Err(error) => panic!("seed {seed}: {error}"),
     };
@@ -158,6 +159,9 @@ fn usual(seed: u64) -> Scenario {
     if d.range(0, 3) == 0 {
         sets.push("ssd.link.bandwidth=20GB/s".to_owned());
     }
+    if d.range(0, 4) == 0 {
+        sets.push("ssd.write_cache={size='32KiB'}".to_owned());
+    }
     Scenario::load("tiny", &sets, None).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
 }
 
@@ -182,7 +186,7 @@ fn step_by_step(seed: u64) -> Scenario {
         "{policy='io-parallel', partial_writes='along'}",
         "slack",
     ];
-    let sets = [
+    let mut sets = vec![
         format!("workload.requests={}", d.range(300, 900)),
         format!("workload.warmup={}", d.range(0, 200)),
         format!("workload.arrival={{process='poisson', rate={}}}", d.range(300, 6_000)),
@@ -212,6 +216,9 @@ fn step_by_step(seed: u64) -> Scenario {
         format!("ssd.gc.victim={}", d.pick(&["greedy", "greedy", "fifo"])),
         format!("seed={seed}"),
     ];
+    if allocation == "cwdp" && d.range(0, 3) == 0 {
+        sets.push("ssd.write_cache={size='32KiB'}".to_owned());
+    }
     Scenario::load("tiny", &sets, None).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
 }
 
