@@ -27,6 +27,7 @@ pub(crate) struct InOrder<'a> {
     told_before: SimTime,
 }
 
+#[expect(clippy::large_enum_variant, reason = "nearly all are requests, and nothing is allocated for one")]
 #[derive(Debug, Clone, Copy)]
 enum Heard {
     Collected(DeviceId, SimTime, SimTime),
