@@ -167,6 +167,12 @@ impl Rules {
         self.timing.read.first()
     }
 
+    /// A page comes from its die: the command and its data.
+    #[inline]
+    pub fn page_out(&self) -> SimDuration {
+        self.timing.command.read + self.timing.transfer
+    }
+
     /// How long the array programs a page, where it takes as long for each.
     #[inline]
     pub fn only_program_time(&self) -> SimDuration {
