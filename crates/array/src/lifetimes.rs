@@ -72,17 +72,22 @@ pub fn replacements(
 ) -> Vec<Replacement> {
     let (mut ages, mut at, mut list) = (ages.to_vec(), 0.0, Vec::with_capacity(count));
     for _ in 0..count {
-        ages.sort_unstable_by(|one, other| other.total_cmp(one));
+        largest_first(&mut ages);
         let rates = rates(&ages);
         let time = |(age, rate): (&f64, &f64)| ((1.0 - age) / rate).max(0.0);
         let next = ages.iter().zip(&rates).map(time).fold(f64::INFINITY, f64::min);
         at += next;
         ages.iter_mut().zip(&rates).for_each(|(age, rate)| *age += rate * next);
-        ages.sort_unstable_by(|one, other| other.total_cmp(one));
+        largest_first(&mut ages);
         list.push(Replacement { at, ages: ages.clone() });
         ages[0] = 0.0;
     }
     list
+}
+
+/// Sorts numbers.
+pub(crate) fn largest_first(numbers: &mut [f64]) {
+    numbers.sort_unstable_by(|one, other| other.total_cmp(one));
 }
 
 /// Ages at a replacement once these are the same each time, by slot.

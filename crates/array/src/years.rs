@@ -33,7 +33,7 @@
 use harmonia_engine::Rng;
 use serde::Serialize;
 
-use crate::lifetimes::{Wear, shares_towards, stationary_ages};
+use crate::lifetimes::{Wear, largest_first, shares_towards, stationary_ages};
 
 /// Lives of every place that a history goes through.
 const GENERATIONS: usize = 4;
@@ -245,7 +245,7 @@ impl Places {
             drives[other].age.total_cmp(&drives[one].age).then(one.cmp(&other))
         });
         let mut by_slot = self.rates.clone();
-        by_slot.sort_unstable_by(|one, other| other.total_cmp(one));
+        largest_first(&mut by_slot);
         if let (Shares::TargetAges, Some(wear)) = (shares, self.wear) {
             let ages: Vec<f64> = order.iter().map(|&place| drives[place].age.min(OLDEST)).collect();
             by_slot = wear.rates(&shares_towards(&ages, &stationary_ages(&by_slot), wear));
@@ -266,7 +266,8 @@ impl Places {
             ends.iter().find(is_its).map_or_else(own, |end| end.at)
         };
         let mut years: Vec<f64> = (0..self.ages.len()).map(of).collect();
-        years.sort_unstable_by(f64::total_cmp);
+        largest_first(&mut years);
+        years.reverse();
         years
     }
 

@@ -28,8 +28,8 @@ use parquet::basic::{Compression, Encoding};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::ParquetMetaData;
-use parquet::file::properties::{WriterProperties, WriterPropertiesPtr};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaDataPtr};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnPath, TypePtr};
@@ -161,20 +161,25 @@ struct Part {
     file: NamedTempFile,
     writer: SerializedFileWriter<File>,
     columns: Vec<Vec<i64>>,
+    /// By column: a chunk of a full group without anything but zeros, once there is one.
+    zeros: Vec<Option<ColumnChunkMetaData>>,
 }
+
+/// A column of a full group that has nothing else. Most parts of blame are of this kind: what a drive or an array does not have
+/// takes no time. Such chunks are encoded once and copied.
+static ZEROS: [i64; GROUP_ROWS] = [0; GROUP_ROWS];
 
 impl Part {
     fn new(table: &'static Rows, file: NamedTempFile) -> Result<Self> {
         let writer =
             SerializedFileWriter::new(file.reopen()?, schema(table.columns)?, properties(table.columns))?;
         let columns = table.columns.iter().map(|_| Vec::with_capacity(GROUP_ROWS)).collect();
-        Ok(Part { table, file, writer, columns })
+        let zeros = vec![None; table.columns.len()];
+        Ok(Part { table, file, writer, columns, zeros })
     }
 
     fn push<const N: usize>(&mut self, row: [i64; N]) -> Result<()> {
-        for (column, value) in self.columns.iter_mut().zip(row) {
-            column.push(value);
-        }
+        rows::append(&mut self.columns, &row);
         if self.columns[0].len() < GROUP_ROWS { Ok(()) } else { self.flush() }
     }
 
@@ -183,10 +188,19 @@ impl Part {
         if self.columns[0].is_empty() {
             return Ok(());
         }
+        // What earlier groups have is read from the file.
+        self.writer.flush()?;
         let mut group = self.writer.next_row_group()?;
-        for ((_, kind), values) in self.table.columns.iter().zip(&mut self.columns) {
+        let mut are_zeros = vec![false; self.columns.len()];
+        for (number, values) in self.columns.iter_mut().enumerate() {
+            if let Some(zeros) = self.zeros[number].as_ref().filter(|_| values[..] == ZEROS) {
+                group.append_column(self.file.as_file(), encoded(zeros, GROUP_ROWS))?;
+                values.clear();
+                continue;
+            }
             let mut column = group.next_column()?.ok_or_else(too_few_columns)?;
-            match kind {
+            are_zeros[number] = values[..] == ZEROS;
+            match self.table.columns[number].1 {
                 Kind::Integer | Kind::Unsigned => {
                     column.typed::<Int64Type>().write_batch(values, None, None)?;
                 }
@@ -200,15 +214,20 @@ impl Part {
                     column.typed::<BoolType>().write_batch(&flags, None, None)?;
                 }
                 Kind::Operation | Kind::Text => {
+                    let names = OPERATIONS.map(ByteArray::from);
                     let texts: Vec<ByteArray> =
-                        values.iter().map(|&value| ByteArray::from(OPERATIONS[value as usize])).collect();
+                        values.iter().map(|&value| names[value as usize].clone()).collect();
                     column.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
                 }
             }
             column.close()?;
             values.clear();
         }
-        group.close().map(|_| ())
+        let group = group.close()?;
+        for (number, _) in are_zeros.into_iter().enumerate().filter(|(_, are_zeros)| *are_zeros) {
+            self.zeros[number] = Some(group.column(number).clone());
+        }
+        Ok(())
     }
 
     fn close(mut self) -> Result<Written> {
@@ -224,33 +243,50 @@ fn join(table: &Rows, parts: Vec<(&Report, Written)>, file: NamedTempFile) -> Re
     // A run's parts go as soon as they are copied.
     for (report, part) in parts {
         let source = part.file.reopen()?;
+        // A group of the same run with as many rows as the one before has the same label and seed in front of each.
+        let mut before: Option<RowGroupMetaDataPtr> = None;
         for from in part.metadata.row_groups() {
             let rows = usize::try_from(from.num_rows()).unwrap_or_default();
+            writer.flush()?;
             let mut group = writer.next_row_group()?;
-            let mut column = group.next_column()?.ok_or_else(too_few_columns)?;
-            let label = vec![ByteArray::from(report.label.as_str()); rows];
-            column.typed::<ByteArrayType>().write_batch(&label, None, None)?;
-            column.close()?;
-            let mut column = group.next_column()?.ok_or_else(too_few_columns)?;
-            column.typed::<Int64Type>().write_batch(&vec![report.seed.cast_signed(); rows], None, None)?;
-            column.close()?;
-            for column in from.columns() {
-                let encoded = ColumnCloseResult {
-                    bytes_written: column.compressed_size().unsigned_abs(),
-                    rows_written: rows as u64,
-                    metadata: column.clone(),
-                    bloom_filter: None,
-                    column_index: None,
-                    offset_index: None,
-                };
-                group.append_column(&source, encoded)?;
+            if let Some(before) = before.filter(|before| before.num_rows() == from.num_rows()) {
+                for column in &before.columns()[..OF_RUN.len()] {
+                    group.append_column(file.as_file(), encoded(column, rows))?;
+                }
+            } else {
+                let mut column = group.next_column()?.ok_or_else(too_few_columns)?;
+                let label = vec![ByteArray::from(report.label.as_str()); rows];
+                column.typed::<ByteArrayType>().write_batch(&label, None, None)?;
+                column.close()?;
+                let mut column = group.next_column()?.ok_or_else(too_few_columns)?;
+                column.typed::<Int64Type>().write_batch(
+                    &vec![report.seed.cast_signed(); rows],
+                    None,
+                    None,
+                )?;
+                column.close()?;
             }
-            group.close()?;
+            for column in from.columns() {
+                group.append_column(&source, encoded(column, rows))?;
+            }
+            before = Some(group.close()?);
         }
     }
     writer.close()?;
     file.as_file().sync_all()?;
     Ok(file)
+}
+
+/// A column chunk that stands in a file, to be copied.
+fn encoded(column: &ColumnChunkMetaData, rows: usize) -> ColumnCloseResult {
+    ColumnCloseResult {
+        bytes_written: column.compressed_size().unsigned_abs(),
+        rows_written: rows as u64,
+        metadata: column.clone(),
+        bloom_filter: None,
+        column_index: None,
+        offset_index: None,
+    }
 }
 
 fn schema(columns: &[(&str, Kind)]) -> Result<TypePtr> {
@@ -279,7 +315,10 @@ fn properties(columns: &[(&str, Kind)]) -> WriterPropertiesPtr {
                 properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
             }
             Kind::Flag => properties,
-            Kind::Operation | Kind::Text => properties.set_column_dictionary_enabled(path, true),
+            // Nobody looks for the first and last of a few names, and comparing them takes longer than storing them.
+            Kind::Operation | Kind::Text => properties
+                .set_column_dictionary_enabled(path.clone(), true)
+                .set_column_statistics_enabled(path, EnabledStatistics::None),
         };
     }
     Arc::new(properties.build())

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use harmonia_types::{SimDuration, SimTime};
+use harmonia_types::{SimDuration, SimTime, sort_by_numbers};
 
 /// Events ordered by (time, insertion). For resources with one pending event each, [`crate::SlotQueue`] is faster.
 #[derive(Debug, Clone)]
@@ -71,7 +71,7 @@ impl<T> EventQueue<T> {
     /// The events that wait, in order.
     pub fn in_order(&self) -> impl Iterator<Item = (SimTime, &T)> {
         let mut all: Vec<&Entry<T>> = self.heap.iter().collect();
-        all.sort_unstable_by(|one, other| other.cmp(one));
+        sort_by_numbers(&mut all, |entry| (entry.time.0, entry.sequence));
         all.into_iter().map(|entry| (entry.time, &entry.event))
     }
 
@@ -80,7 +80,7 @@ impl<T> EventQueue<T> {
         let (mut later, kept): (Vec<_>, Vec<_>) =
             std::mem::take(&mut self.heap).into_iter().partition(|entry| is_postponed(&entry.event));
         self.heap = kept.into();
-        later.sort_unstable_by(|one, other| other.cmp(one));
+        sort_by_numbers(&mut later, |entry| (entry.time.0, entry.sequence));
         later.into_iter().for_each(|entry| self.push(entry.time + by, entry.event));
     }
 

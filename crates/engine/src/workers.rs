@@ -11,6 +11,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use harmonia_types::sort_by_numbers;
+
 /// Sets a flag if whoever holds it panics, so that work which looks at that flag does not go on for nothing.
 pub struct CancelOnPanic<'a>(pub &'a AtomicBool);
 
@@ -57,7 +59,7 @@ pub fn each<I, T: Send, E: Send>(
         }
         done
     });
-    done.sort_unstable_by_key(|(index, _)| *index);
+    sort_by_numbers(&mut done, |(index, _)| (*index as u64, 0));
     done.into_iter().map(|(_, result)| result).collect()
 }
 

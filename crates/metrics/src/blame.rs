@@ -15,7 +15,7 @@
 //!
 //! Invariant: both sum to the summed response time, to the nanosecond.
 
-use harmonia_types::{Blame, Counter, Counters, RequestBlame};
+use harmonia_types::{Blame, Counter, Counters, RequestBlame, sort_by_numbers};
 
 harmonia_types::counters! {
     /// The report's `host.blame_ns`: summed blame of all requests.
@@ -155,7 +155,7 @@ impl Part {
         let all = BlameSum::TABLE.iter().zip(SHOWN).enumerate();
         let mut parts: Vec<Part> =
             all.map(|(index, (counter, shown))| Part { counter, shown, index }).collect();
-        parts.sort_by_key(|part| !part.shown.is_own);
+        sort_by_numbers(&mut parts, |part| (u64::from(!part.shown.is_own), 0));
         parts
     }
 

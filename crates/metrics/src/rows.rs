@@ -110,6 +110,16 @@ pub const GC_INTERVALS: Rows = Rows {
     columns: &[("device", Kind::Integer), ("start_ns", Kind::Integer), ("end_ns", Kind::Integer)],
 };
 
+/// Puts a row at the end of its columns.
+///
+/// # Panics
+/// If it has more values than there are columns.
+pub fn append(columns: &mut [Vec<i64>], row: &[i64]) {
+    for (number, value) in row.iter().enumerate() {
+        columns[number].push(*value);
+    }
+}
+
 /// The row of a request, in the order of [`REQUESTS`].
 pub fn request(completion: &Completion) -> [i64; REQUESTS.columns.len()] {
     let operation = match completion.operation {

@@ -23,7 +23,7 @@ use harmonia_ssd::follow::{Collection, Met, PageAccount, Place, Why};
 use harmonia_types::units::format_duration;
 use harmonia_types::{
     Blame, Completion, Counter, Counters, DeviceId, IoCause, Operation, Phase, RequestBlame, SimDuration,
-    SimTime,
+    SimTime, sort_by_numbers,
 };
 use serde::Serialize;
 
@@ -281,7 +281,9 @@ pub fn explain_and_tape(
         Asked::Slowest(_) => {
             let slowest = &first.seen().slowest;
             let place = |followup: &Followup| slowest.iter().position(|one| *one == followup.completion);
-            followups.sort_by_key(place);
+            sort_by_numbers(&mut followups, |followup| {
+                (place(followup).map_or(0, |place| 1 + place as u64), 0)
+            });
             let same = followups.iter().map(|followup| followup.completion).eq(slowest.iter().copied());
             if !same {
                 return Err(RunError::Internal("the second pass differs from the first".into()));
@@ -293,7 +295,9 @@ pub fn explain_and_tape(
                 &format!("{from} to {to}; requests before {from} belong to the warm-up"),
             ));
         }
-        Asked::Request(_) | Asked::All => followups.sort_unstable_by_key(|followup| followup.completion.id),
+        Asked::Request(_) | Asked::All => {
+            sort_by_numbers(&mut followups, |followup| (followup.completion.id, 0));
+        }
     }
     let names = Names::of(scenario);
     let requests: Result<Vec<_>, _> = followups.iter().map(|followup| explained(followup, &names)).collect();
@@ -307,7 +311,7 @@ pub fn explain_and_tape(
         names,
     };
     let taped = window.map(|window| {
-        overlapping.sort_unstable_by_key(|request| request.id);
+        sort_by_numbers(&mut overlapping, |request| (request.id, 0));
         Taped { window, members, collecting, requests: overlapping, seen: met }
     });
     if let Some(taped) = &taped {

@@ -6,7 +6,7 @@
 //!
 //! Leaves out: devices on top of one another (md, dm), which queue each request once a level; `only` picks one.
 
-use harmonia_types::Bytes;
+use harmonia_types::{Bytes, sort_by_numbers};
 use serde::Serialize;
 
 use crate::Action;
@@ -115,7 +115,7 @@ impl EventCounts {
     pub fn by_completeness(&self) -> Vec<Action> {
         let mut events: Vec<Action> =
             PREFERENCE.into_iter().filter(|&action| self.of(action).requests > 0).collect();
-        events.sort_by_key(|&action| std::cmp::Reverse(self.weight(action)));
+        sort_by_numbers(&mut events, |&action| (!self.weight(action), 0));
         events
     }
 

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use harmonia_types::units::format_duration;
-use harmonia_types::{Bytes, Operation, SimDuration};
+use harmonia_types::{Bytes, Operation, SimDuration, sort_by_numbers};
 use serde::Serialize;
 
 use crate::footprint::Footprint;
@@ -439,7 +439,7 @@ impl Summary {
         let mut volumes: Vec<_> = self.volumes.iter().zip(reader.volumes().names()).collect();
         volumes.retain(|&(&requests, _)| requests > 0);
         // Stable: of equals the one that came first in the trace.
-        volumes.sort_by_key(|&(&requests, _)| std::cmp::Reverse(requests));
+        sort_by_numbers(&mut volumes, |&(&requests, _)| (!requests, 0));
         let share = |(&requests, name): (&u64, &String)| VolumeShare {
             name: name.clone(),
             percent: self.percent(requests),

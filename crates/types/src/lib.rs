@@ -7,6 +7,7 @@
 pub mod counters;
 mod divisor;
 mod levels;
+mod order;
 mod own_keys;
 mod owners;
 mod plane;
@@ -28,6 +29,7 @@ pub use counters::device::{
 pub use counters::{Combine, Combines, Counter, Counters, Number};
 pub use divisor::Divisor;
 pub use levels::Levels;
+pub use order::sort_by_numbers;
 pub use owners::Owners;
 pub use plane::PlaneWork;
 pub use request::{

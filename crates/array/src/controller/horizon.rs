@@ -251,8 +251,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Sends notices on their way and delivers messages to the controller, all in the order in which they come up to `last`.
     fn tell(&mut self, sent: &mut [Sent], last: SimTime) -> Result<(), ArrayFailure> {
-        // Stable: notices of one event keep their order.
-        sent.sort_by_key(|sent| (sent.time, sent.place));
+        in_order(sent);
         for sent in sent {
             while self.agenda.next_time() <= sent.time {
                 self.deliver(self.agenda.next_time())?;
@@ -282,7 +281,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let parts = heads.enumerate().filter_map(|(member, head)| Some((member, head?.1)));
         let is_part = |sub: &SubRequest| sub.token as u32 == token as u32;
         let mut parts: Vec<(usize, SubRequest)> = parts.filter(|(_, sub)| is_part(sub)).collect();
-        parts.sort_unstable_by_key(|(_, sub)| sub.token >> 32);
+        by_part(&mut parts);
         self.advance_until(arrival)?;
         parts.into_iter().try_for_each(|(member, sub)| self.hand(member, arrival, sub))?;
         Ok(Some(arrival))
@@ -356,6 +355,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
         handed.map_err(|failure| ArrayFailure { device: DeviceId(member as u16), failure })?;
         self.collect_from(member)
     }
+}
+
+/// Sorts notices as they are sent: stable, since those of one event keep their order.
+fn in_order(sent: &mut [Sent]) {
+    sent.sort_by_key(|sent| (sent.time, sent.place));
+}
+
+/// Sorts what members are handed of one request.
+fn by_part(parts: &mut [(usize, SubRequest)]) {
+    parts.sort_unstable_by_key(|(_, sub)| sub.token >> 32);
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 
 use harmonia_ssd::Device;
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{DeviceId, HostRequest, SimTime};
+use harmonia_types::{DeviceId, HostRequest, SimTime, sort_by_numbers};
 
 use super::Array;
 use super::jobs::Background;
@@ -97,7 +97,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let others =
             failures.spares.iter().chain(&failures.retired).map(|(number, device)| (*number, device));
         let mut all: Vec<(u16, &Device<P>)> = slots.chain(others).collect();
-        all.sort_unstable_by_key(|(number, _)| *number);
+        sort_by_numbers(&mut all, |(number, _)| (u64::from(*number), 0));
         all.into_iter().map(|(_, device)| device).collect()
     }
 

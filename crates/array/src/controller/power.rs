@@ -30,7 +30,7 @@
 //! again.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime};
+use harmonia_types::{Bytes, DeviceId, HostRequest, Operation, SimTime, sort_by_numbers};
 
 use super::clean::CLEAN_AFTER;
 use super::faults::{Mishap, MishapKind};
@@ -225,7 +225,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         {
             requests.append(held);
         }
-        requests.sort_unstable_by_key(|request| (request.arrival, request.id));
+        sort_by_numbers(&mut requests, |request| (request.arrival.0, request.id));
         requests
     }
 

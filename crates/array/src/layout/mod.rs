@@ -155,7 +155,25 @@ impl Layout {
     /// Pieces end at stripe units even where the next one goes on.
     ///
     /// A member that [`Layout::all_but`] excludes holds no logical byte: there are no pieces.
-    pub fn pinned(&self, member: DeviceId, offset: Bytes, length: Bytes, visit: impl FnMut(Bytes, Bytes)) {
+    pub fn pinned(
+        &self,
+        member: DeviceId,
+        offset: Bytes,
+        length: Bytes,
+        mut visit: impl FnMut(Bytes, Bytes),
+    ) {
+        self.pinned_pieces(member, offset, length, &mut visit);
+    }
+
+    /// [`Layout::pinned`], compiled once for all who call it: nobody does for what a host asks for.
+    #[inline(never)]
+    fn pinned_pieces(
+        &self,
+        member: DeviceId,
+        offset: Bytes,
+        length: Bytes,
+        visit: &mut dyn FnMut(Bytes, Bytes),
+    ) {
         match self {
             Layout::Striped(striped) => striped.pinned(member, offset, length, visit),
             Layout::Mirrored(mirrored) => mirrored.pinned(member, offset, length, visit),

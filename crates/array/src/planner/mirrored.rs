@@ -204,16 +204,14 @@ impl MirroredPlanner {
         view: &View<'_>,
     ) -> bool {
         let mut is_sooner = true;
-        self.whole.pinned(operation.device, operation.offset, operation.length, |offset, length| {
-            self.layout.split(offset, length, |places, length| {
-                let others = places.iter().enumerate().filter(|&(copy, place)| {
-                    place.0 != operation.device
-                        && unreadable & gone(copy) == 0
-                        && view.health.holds(place.0, place.1 + length)
-                });
-                let waits = others.map(|(_, place)| view.left(place.0, place.1, length).unwrap_or_default());
-                is_sooner &= waits.min().is_some_and(|wait| wait < left);
+        self.pieces(operation.device, operation.offset, operation.length, &mut |_, places, length| {
+            let others = places.iter().enumerate().filter(|&(copy, place)| {
+                place.0 != operation.device
+                    && unreadable & gone(copy) == 0
+                    && view.health.holds(place.0, place.1 + length)
             });
+            let waits = others.map(|(_, place)| view.left(place.0, place.1, length).unwrap_or_default());
+            is_sooner &= waits.min().is_some_and(|wait| wait < left);
         });
         is_sooner
     }
@@ -223,10 +221,8 @@ impl MirroredPlanner {
         let PlannedOperation { device, offset, length, .. } = *operation;
         let mut is_doubted = false;
         if self.unsynced.has_lost {
-            self.whole.pinned(device, offset, length, |logical, length| {
-                self.layout.split(logical, length, |places, length| {
-                    is_doubted |= self.unsynced.has(places[0].1, places[0].1 + length);
-                });
+            self.pieces(device, offset, length, &mut |_, places, length| {
+                is_doubted |= self.unsynced.has(places[0].1, places[0].1 + length);
             });
         }
         is_doubted
@@ -242,10 +238,8 @@ impl MirroredPlanner {
     /// Which copy of its page a member holds at an offset.
     fn copy_at(&self, member: DeviceId, offset: Bytes) -> usize {
         let mut found = 0;
-        self.whole.pinned(member, offset, 1, |logical, _| {
-            self.layout.split(logical, 1, |places, _| {
-                found = places.iter().position(|&place| place == (member, offset)).unwrap_or(0);
-            });
+        self.pieces(member, offset, 1, &mut |_, places, _| {
+            found = places.iter().position(|&place| place == (member, offset)).unwrap_or(0);
         });
         found
     }
@@ -261,22 +255,32 @@ impl MirroredPlanner {
         Some(Rows { first, count: end - first })
     }
 
-    /// Calls `visit(logical offset, places, length)` for every piece whose first copy lies in a range of the members, one member
-    /// after the other.
+    /// Calls `visit(logical offset, places, length)` for every piece of a range of the data that lies on a member.
+    fn pieces(
+        &self,
+        member: DeviceId,
+        offset: Bytes,
+        length: Bytes,
+        visit: &mut dyn FnMut(Bytes, &[(DeviceId, Bytes)], Bytes),
+    ) {
+        self.whole.pinned(member, offset, length, |logical, length| {
+            self.layout.split(logical, length, |places, length| visit(logical, places, length));
+        });
+    }
+
+    /// The same for every piece whose first copy lies in a range of the members, one member after the other.
     fn first_copies(
         &self,
         offset: Bytes,
         length: Bytes,
-        mut visit: impl FnMut(Bytes, &[(DeviceId, Bytes)], Bytes),
+        visit: &mut dyn FnMut(Bytes, &[(DeviceId, Bytes)], Bytes),
     ) {
         for member in (0..self.whole.members()).map(DeviceId) {
             let length = length.min(self.held(member).saturating_sub(offset));
-            self.whole.pinned(member, offset, length, |logical, length| {
-                self.layout.split(logical, length, |places, length| {
-                    if places[0].0 == member {
-                        visit(logical, places, length);
-                    }
-                });
+            self.pieces(member, offset, length, &mut |logical, places, length| {
+                if places[0].0 == member {
+                    visit(logical, places, length);
+                }
             });
         }
     }
@@ -294,7 +298,7 @@ impl MirroredPlanner {
         (offset, length): (Bytes, Bytes),
         view: &View<'_>,
         plan: &mut Plan,
-        mut visit: impl FnMut(Bytes, Bytes, bool),
+        visit: &mut dyn FnMut(Bytes, Bytes, bool),
     ) {
         let MirroredPlanner { whole, layout, planned, last, unreadable, unsynced, page, .. } = self;
         let Some(target) = transaction.member else { return };
@@ -339,12 +343,13 @@ impl MirroredPlanner {
         }
         let (mut lost, mut built) = (0, Vec::<(Bytes, Bytes)>::new());
         let page = self.page;
-        self.read_copies(transaction, (offset, length), view, plan, |at, length, is_there| {
-            match built.last_mut().filter(|last| is_there && last.0 + last.1 == at) {
-                Some(last) => last.1 += length,
-                None if is_there => built.push((at, length)),
-                None => lost += length.div_ceil(page),
-            }
+        self.read_copies(transaction, (offset, length), view, plan, &mut |at, length, is_there| match built
+            .last_mut()
+            .filter(|last| is_there && last.0 + last.1 == at)
+        {
+            Some(last) => last.1 += length,
+            None if is_there => built.push((at, length)),
+            None => lost += length.div_ceil(page),
         });
         self.losses.lost_pages += lost;
         plan.barrier();
@@ -359,7 +364,7 @@ impl MirroredPlanner {
         let mut last = std::mem::take(&mut self.last);
         last.clear();
         last.resize(self.planned.len(), u32::MAX);
-        self.first_copies(transaction.offset, transaction.length, |_, places, length| {
+        self.first_copies(transaction.offset, transaction.length, &mut |_, places, length| {
             for &(member, offset) in places {
                 if view.health.holds(member, offset + length) {
                     let data = PlannedOperation::data(member, Operation::Read, offset, length);
@@ -395,11 +400,9 @@ impl MirroredPlanner {
             }
             (Operation::Write, kind) if !matches!(kind, Kind::Restore | Kind::Resync) => {
                 let mut lost = 0;
-                self.whole.pinned(device, offset, length, |logical, length| {
-                    self.layout.split(logical, length, |places, length| {
-                        let is_taken = places.iter().any(|place| view.health.takes_writes(place.0));
-                        lost += if is_taken { 0 } else { length.div_ceil(self.page) };
-                    });
+                self.pieces(device, offset, length, &mut |_, places, length| {
+                    let is_taken = places.iter().any(|place| view.health.takes_writes(place.0));
+                    lost += if is_taken { 0 } else { length.div_ceil(self.page) };
                 });
                 self.losses.unwritten_pages += lost;
             }
@@ -418,16 +421,14 @@ impl MirroredPlanner {
     ) -> Answer {
         // Where on the member that is built lies what was to be read?
         let Some(target) = transaction.member else { return Answer::Patch };
-        let (layout, mut ranges) = (&self.layout, Vec::new());
-        self.whole.pinned(operation.device, operation.offset, operation.length, |logical, length| {
-            layout.split(logical, length, |places, length| {
-                let place = places.iter().find(|place| place.0 == target);
-                ranges.extend(place.map(|place| (place.1, length)));
-            });
+        let mut ranges = Vec::new();
+        self.pieces(operation.device, operation.offset, operation.length, &mut |_, places, length| {
+            let place = places.iter().find(|place| place.0 == target);
+            ranges.extend(place.map(|place| (place.1, length)));
         });
         let (mut lost, page) = (0, self.page);
         for range in ranges {
-            self.read_copies(transaction, range, view, patch, |_, length, is_there| {
+            self.read_copies(transaction, range, view, patch, &mut |_, length, is_there| {
                 lost += if is_there { 0 } else { length.div_ceil(page) };
             });
         }
@@ -564,7 +565,7 @@ impl Restores for MirroredPlanner {
     fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
         // Nothing is ever found wrong, since every write of a page is under its lock, so that there is nothing to repair.
         let rows = self.rows_around(|visit| {
-            self.first_copies(offset, length, |logical, _, length| visit(logical, length));
+            self.first_copies(offset, length, &mut |logical, _, length| visit(logical, length));
         })?;
         let whole = Transaction::unlocked(Operation::Read, offset, length);
         Some(Transaction { rows, kind: Kind::Check, ..whole })

@@ -25,6 +25,7 @@ pub use run::{
 };
 pub use winners::{Against, Winner, Winners};
 
+use harmonia_types::sort_by_numbers;
 use harmonia_types::units::format_count;
 
 use crate::lifetimes::age_first;
@@ -56,7 +57,7 @@ pub(crate) fn of_runs(variants: &[&[Report]], winners: &Winners) -> Vec<Warning>
             }
         }
     }
-    found.sort_by_key(|warning| !voids(&warning.code));
+    sort_by_numbers(&mut found, |warning| (u64::from(!voids(&warning.code)), 0));
     for warning in found.iter_mut().filter(|warning| warning.code == OVERLOAD) {
         let told = without_collection(variants).map(|text| format!(". {text}"));
         warning.text.push_str(&told.unwrap_or_default());

@@ -1,6 +1,6 @@
 //! Single requests that are kept, and the even sample among them.
 
-use harmonia_types::Completion;
+use harmonia_types::{Completion, sort_by_numbers};
 
 /// Why a request was kept, as a set.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(super) fn slower(one: &Completion, other: &Completion) -> bool {
 
 /// In the order of ids, each once.
 pub(super) fn joined(mut kept: Vec<Kept>) -> Vec<Kept> {
-    kept.sort_unstable_by_key(|kept| kept.completion.id);
+    sort_by_numbers(&mut kept, |kept| (kept.completion.id, 0));
     kept.dedup_by(|next, first| {
         let same = next.completion.id == first.completion.id;
         if same {

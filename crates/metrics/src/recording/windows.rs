@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::{Completion, SimTime};
+use harmonia_types::{Completion, SimTime, sort_by_numbers};
 
 use super::intervals::GcSpan;
 
@@ -189,7 +189,7 @@ impl Windows {
             let near: Vec<Part> = near.collect();
             let gc_known = near.iter().all(|part| !part.gc_lost);
             let mut requests: Vec<Completion> = near.into_iter().flat_map(|part| part.requests).collect();
-            requests.sort_unstable_by_key(|request| request.id);
+            sort_by_numbers(&mut requests, |request| (request.id, 0));
             let (Some(first), Some(last)) = (requests.first(), requests.last()) else { continue };
             let to = requests.iter().map(|request| request.finish).max().unwrap_or(first.finish);
             let (from, first, last) = (first.arrival, first.id, last.id);

@@ -15,10 +15,9 @@
 //! Source: `TracePacket`, `TrackDescriptor`, `TrackEvent` and `DebugAnnotation` in `protos/perfetto/trace` of Perfetto; the numbers
 //! of their fields are in [`field`].
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use harmonia_types::{Completion, PlaneWork, SimTime};
+use harmonia_types::{Completion, PlaneWork, SimTime, sort_by_numbers};
 
 use super::wire::Message;
 use super::{MemberTape, Taped};
@@ -115,7 +114,7 @@ impl Slice {
 fn requests(trace: &mut Writer, taped: &Taped, explanation: &Explanation) {
     let parent = trace.track(None, "Requests");
     let mut all: Vec<&Completion> = taped.requests.iter().collect();
-    all.sort_unstable_by_key(|request| (request.arrival, request.id));
+    sort_by_numbers(&mut all, |request| (request.arrival.0, request.id));
     // When the last request of a slot is done.
     let mut slots: Vec<(SimTime, u64)> = Vec::new();
     for request in all {
@@ -251,7 +250,8 @@ fn die_of(
 
 /// Commands of one plane: what the host did while one was suspended lies in that.
 fn nested(mut slices: Vec<Slice>) -> Vec<Slice> {
-    slices.sort_by_key(|slice| (slice.from, Reverse(slice.until)));
+    // Of those that begin together the longest comes first.
+    sort_by_numbers(&mut slices, |slice| (slice.from, !slice.until));
     let mut outer: Vec<Slice> = Vec::new();
     for slice in slices {
         match outer.last_mut() {
@@ -346,7 +346,7 @@ impl Writer {
 
     fn finish(mut self) -> Trace {
         // Events of one track at one time keep their order: what ends there ends before the next begins.
-        self.events.sort_by_key(|(at, _)| *at);
+        sort_by_numbers(&mut self.events, |(at, _)| (*at, 0));
         let (slices, tracks) = (self.events.len() as u64 / 2, self.tracks.len() as u64);
         let mut all = Message::default();
         for packet in self.tracks.into_iter().chain(self.events.into_iter().map(|(_, packet)| packet)) {

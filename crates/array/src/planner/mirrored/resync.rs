@@ -17,7 +17,7 @@ impl MirroredPlanner {
     /// A transaction that goes through the pages whose first copies lie in a range of the members.
     pub(super) fn resync_range(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
         let rows = self.rows_around(|visit| {
-            self.first_copies(offset, length, |logical, _, length| visit(logical, length));
+            self.first_copies(offset, length, &mut |logical, _, length| visit(logical, length));
         })?;
         let whole = Transaction::unlocked(Operation::Write, offset, length);
         Some(Transaction { rows, kind: Kind::Resync, ..whole })
@@ -33,7 +33,7 @@ impl MirroredPlanner {
             ..PlannedOperation::data(member, operation, offset, length)
         };
         let (mut last, mut writes) = (new(), Vec::new());
-        self.first_copies(transaction.offset, transaction.length, |logical, places, length| {
+        self.first_copies(transaction.offset, transaction.length, &mut |logical, places, length| {
             let is_there = |place: &&(DeviceId, Bytes)| !missing.has(place.0, place.1, place.1 + length);
             let Some(first) = places.iter().find(is_there) else { return };
             let others = places.iter().filter(|&place| place != first);
@@ -63,7 +63,7 @@ impl MirroredPlanner {
     pub(super) fn is_resynced(&mut self, transaction: &Transaction) {
         if transaction.kind == Kind::Resync {
             let mut pages = Vec::new();
-            self.first_copies(transaction.offset, transaction.length, |logical, _, length| {
+            self.first_copies(transaction.offset, transaction.length, &mut |logical, _, length| {
                 let first = logical / self.page;
                 pages.push(Rows { first, count: (logical + length).div_ceil(self.page) - first });
             });
