@@ -338,3 +338,35 @@ fn io_error(error: ParquetError) -> io::Error {
         other => io::Error::other(other.to_string()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    use super::*;
+
+    #[test]
+    fn only_columns_of_zeros_are_copied() {
+        let mut part = Part::new(&GC_INTERVALS, NamedTempFile::new().expect("a file")).expect("a table");
+        // Full groups: of zeros; with one column of them; with none; of zeros; and a short one.
+        let row = |group: i64, at: i64| match group {
+            1 => [0, at, at + 1],
+            2 => [3, at, at + 1],
+            _ => [0, 0, 0],
+        };
+        let rows = (0..5).flat_map(|group| {
+            let count = if group == 4 { 7 } else { GROUP_ROWS as i64 };
+            (0..count).map(move |at| row(group, at))
+        });
+        rows.clone().for_each(|row| part.push(row).expect("room"));
+        let Written { file, metadata } = part.close().expect("room");
+        assert_eq!(metadata.num_row_groups(), 5);
+        let read = SerializedFileReader::new(file.reopen().expect("there")).expect("a Parquet file");
+        let found = read.get_row_iter(None).expect("rows").map(|row| {
+            let row = row.expect("a row");
+            [0, 1, 2].map(|column| row.get_long(column).expect("a number"))
+        });
+        assert!(found.eq(rows));
+    }
+}
