@@ -173,16 +173,20 @@ impl Bytes {
 /// RFC 4648 with padding.
 pub(super) fn base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    let mut text = Vec::with_capacity(bytes.len().div_ceil(3) * 4);
     for triple in bytes.chunks(3) {
-        let byte = |index: usize| u32::from(triple.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for sextet in 0..4 {
-            let letter = ALPHABET[(bits >> (18 - 6 * sextet)) as usize & 63];
-            text.push(if sextet <= triple.len() { char::from(letter) } else { '=' });
-        }
+        let (first, second) = (triple[0], triple.get(1).copied().unwrap_or(0));
+        let third = triple.get(2).copied().unwrap_or(0);
+        let bits = usize::from(first) << 16 | usize::from(second) << 8 | usize::from(third);
+        let letters = [bits >> 18, bits >> 12 & 63, bits >> 6 & 63, bits & 63];
+        text.extend_from_slice(&[
+            ALPHABET[letters[0]],
+            ALPHABET[letters[1]],
+            if triple.len() > 1 { ALPHABET[letters[2]] } else { b'=' },
+            if triple.len() > 2 { ALPHABET[letters[3]] } else { b'=' },
+        ]);
     }
-    text
+    String::from_utf8(text).expect("letters of the alphabet")
 }
 
 #[cfg(test)]

@@ -49,6 +49,8 @@ pub(crate) struct RunProbe<const WATCHES: bool> {
     member: DeviceId,
     wants_levels: bool,
     checks: bool,
+    /// Whether somebody wants to know what planes do, or checks it.
+    watches_planes: bool,
     follower: Option<Box<Follower>>,
     over_time: OverTime,
     planes: Option<Box<PlaneRecorder>>,
@@ -67,14 +69,18 @@ impl<const WATCHES: bool> Told for RunProbe<WATCHES> {
             follower
         });
         let channels = || (0..geometry.dies()).map(|die| geometry.channel_of(die)).collect();
+        let planes = (wanted.planes && member == DeviceId(0)).then(recorder);
+        let tape = wanted.tape.map(|window| Box::new((Tape::new(geometry.dies(), window), channels())));
+        let is_told = planes.is_some() || tape.is_some() || follower.is_some();
         RunProbe {
             member,
             wants_levels: wanted.levels,
             checks: wanted.checks,
+            watches_planes: is_told || wanted.checks,
             follower,
             over_time: OverTime::new(geometry.channels as usize),
-            planes: (wanted.planes && member == DeviceId(0)).then(recorder),
-            tape: wanted.tape.map(|window| Box::new((Tape::new(geometry.dies(), window), channels()))),
+            planes,
+            tape,
         }
     }
 
@@ -102,8 +108,7 @@ impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
 
     #[inline]
     fn watches_planes(&self) -> bool {
-        let is_told = self.planes.is_some() || self.tape.is_some() || self.follower.is_some();
-        WATCHES && (is_told || self.checks)
+        WATCHES && self.watches_planes
     }
 
     #[inline]
@@ -171,6 +176,11 @@ impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
     #[inline]
     fn levels(&mut self, at: SimTime, levels: &Levels) {
         self.over_time.levels(at, levels);
+    }
+
+    #[inline]
+    fn queue(&mut self, at: SimTime, levels: &Levels) {
+        self.over_time.queue(at, levels.queue_depth);
     }
 
     fn window(&mut self, from: SimTime) {

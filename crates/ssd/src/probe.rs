@@ -104,6 +104,11 @@ pub trait Probe: Send + Any {
     /// How the device stands from now on: called after events that changed something.
     #[inline]
     fn levels(&mut self, _at: SimTime, _levels: &Levels) {}
+    /// The same, where only the depth of the queue is another one than was told last.
+    #[inline]
+    fn queue(&mut self, at: SimTime, levels: &Levels) {
+        self.levels(at, levels);
+    }
     /// The measured window begins.
     #[inline]
     fn window(&mut self, _from: SimTime) {}
@@ -206,6 +211,9 @@ impl Probe for AnyProbe {
     }
     fn levels(&mut self, at: SimTime, levels: &Levels) {
         (**self).levels(at, levels);
+    }
+    fn queue(&mut self, at: SimTime, levels: &Levels) {
+        (**self).queue(at, levels);
     }
     fn window(&mut self, from: SimTime) {
         (**self).window(from);

@@ -10,13 +10,12 @@ pub(super) struct Steps {
     value: u64,
     since: SimTime,
     buckets: Buckets,
-    pub least: u64,
     pub most: u64,
 }
 
 impl Steps {
     pub fn new(from: SimTime, value: u64) -> Self {
-        Steps { value, since: from, buckets: Buckets::new(from), least: value, most: value }
+        Steps { value, since: from, buckets: Buckets::new(from), most: value }
     }
 
     /// It is another one from now on.
@@ -24,7 +23,6 @@ impl Steps {
     pub fn change(&mut self, now: SimTime, value: u64) {
         self.pass(now);
         self.value = value;
-        self.least = self.least.min(value);
         self.most = self.most.max(value);
     }
 

@@ -78,6 +78,7 @@ struct Window {
     from: SimTime,
     channels: Steps,
     empty: Steps,
+    empty_least: u64,
     queue: Steps,
     victims: Counts,
 }
@@ -100,23 +101,28 @@ impl OverTime {
             from,
             channels: Steps::new(from, self.told.channels_in_gc.into()),
             empty: Steps::new(from, self.told.empty_blocks),
+            empty_least: self.told.empty_blocks,
             queue: Steps::new(from, self.told.queue_depth),
             victims: Counts::new(from),
         }));
     }
 
     /// How the device stands from now on; times never fall.
-    #[inline]
     pub fn levels(&mut self, now: SimTime, levels: &Levels) {
-        let was = std::mem::replace(&mut self.told.queue_depth, levels.queue_depth);
-        if let Some(window) = &mut self.window
-            && levels.queue_depth != was
-        {
-            window.queue.change(now, levels.queue_depth);
+        if levels.queue_depth != self.told.queue_depth {
+            self.queue(now, levels.queue_depth);
         }
-        // By far the most often only the queue is another one.
         if *levels != self.told {
             self.rarer(now, levels);
+        }
+    }
+
+    /// By far the most often only the queue is another one.
+    #[inline]
+    pub fn queue(&mut self, now: SimTime, depth: u64) {
+        self.told.queue_depth = depth;
+        if let Some(window) = &mut self.window {
+            window.queue.change(now, depth);
         }
     }
 
@@ -126,6 +132,7 @@ impl OverTime {
         let Some(window) = &mut self.window else { return };
         if levels.empty_blocks != told.empty_blocks {
             window.empty.change(now, levels.empty_blocks);
+            window.empty_least = window.empty_least.min(levels.empty_blocks);
         }
         if levels.victims_erased != told.victims_erased {
             window.victims.count(now, levels.victims_erased - told.victims_erased);
@@ -140,7 +147,8 @@ impl OverTime {
     /// What was seen up to `end`; if the device was told of later, up to then. Nothing without a window.
     pub fn report(&self, end: SimTime) -> OverTimeReport {
         let Some(window) = &self.window else { return OverTimeReport::default() };
-        let Window { from, mut channels, mut empty, mut queue, mut victims } = window.as_ref().clone();
+        let Window { from, mut channels, mut empty, empty_least, mut queue, mut victims } =
+            window.as_ref().clone();
         let end = end.max(channels.since()).max(empty.since()).max(queue.since());
         [&mut channels, &mut empty, &mut queue].into_iter().for_each(|lane| lane.pass(end));
         victims.count(end, 0);
@@ -162,7 +170,7 @@ impl OverTime {
                 .map(share)
                 .filter(|share| share.is_finite())
                 .collect(),
-            empty_blocks_least: empty.least,
+            empty_blocks_least: empty_least,
             empty_blocks_change_variance: by_width.first().map(|&(_, variance)| variance),
             empty_blocks_change_variance_by_width: by_width,
             queue_depth_mean: (length_ns > 0).then(|| queue.total() as f64 / length_ns as f64),

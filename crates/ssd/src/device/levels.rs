@@ -75,18 +75,26 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// An event of a die is over. If it goes on with a command, nothing but the queue can be different.
+    /// An event of a die is over.
     #[inline]
     pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
         if self.probe.watches_levels() {
-            let slot = &self.dies[die as usize];
-            let goes_on =
-                std::mem::take(&mut self.standing.only_queue) || !slot.is_idle() && slot.command.start < now;
-            let is = if goes_on { None } else { Some(self.die_standing(die)) };
-            match is.filter(|is| *is != self.standing.dies[die as usize]) {
-                Some(is) => self.change(die, is, now),
-                None => self.tell_queue(now),
+            if std::mem::take(&mut self.standing.only_queue) {
+                self.tell_queue(now);
+            } else {
+                self.look_closer(die, now);
             }
+        }
+    }
+
+    /// If it goes on with a command, nothing but the queue can be different.
+    fn look_closer(&mut self, die: u32, now: SimTime) {
+        let slot = &self.dies[die as usize];
+        let goes_on = !slot.is_idle() && slot.command.start < now;
+        let is = if goes_on { None } else { Some(self.die_standing(die)) };
+        match is.filter(|is| *is != self.standing.dies[die as usize]) {
+            Some(is) => self.change(die, is, now),
+            None => self.tell_queue(now),
         }
     }
 
@@ -104,7 +112,7 @@ impl<P: Probe> Device<P> {
         if self.probe.watches_levels() {
             let depth = self.waiting_or_running() as u64;
             if depth != std::mem::replace(&mut self.standing.sums.queue_depth, depth) {
-                self.probe.levels(now, &self.standing.sums);
+                self.probe.queue(now, &self.standing.sums);
             }
         }
     }
@@ -148,7 +156,11 @@ impl<P: Probe> Device<P> {
 
     /// Page operations that have arrived and are not done. Pages in a write cache count until they are on flash, but for those that wait there
     /// for others to make up a program with them.
+    #[inline]
     pub(super) fn waiting_or_running(&self) -> usize {
+        if self.is_plain {
+            return self.ops.live() + self.settling.awaited();
+        }
         let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
         let by_map = self.superblocks.as_ref().map_or(0, |blocks| blocks.landing());
         self.ops.live() + landing + by_map + self.not_handed_over() + self.settling.awaited()

@@ -12,7 +12,7 @@
 //! questions that a device has to answer in general. Here they are asked once, when the device is made
 //! ([`Device::is_plain`]), and the others one by one. What is not plain goes the general way. Both ways lead to the same
 //! state of the device after each event, so a die may change between them at any time. In a checked run, or where somebody
-//! watches the planes, all go the general way; how the device stands is told on both.
+//! follows single pages, all go the general way; what planes do and how the device stands is told on both.
 
 use harmonia_types::{SimDuration, SimTime};
 
@@ -26,7 +26,7 @@ impl<P: Probe> Device<P> {
     /// Whether nothing of the device stands in the way of an operation that is alone on its die.
     pub(super) fn is_plain(&self) -> bool {
         let rules = &self.rules;
-        let is_watched = self.probe.audits() || self.probe.watches_planes();
+        let is_followed = self.probe.audits() || self.probe.followed().is_some();
         let has_queues = self.lanes.is_some()
             || self.placement.is_some()
             || self.superblocks.is_some()
@@ -37,7 +37,7 @@ impl<P: Probe> Device<P> {
         let is_free = rules.controller.command_overhead == SimDuration::ZERO;
         by_head
             && is_free
-            && !(is_watched || has_queues || has_rules || rules.global || self.governor.is_some())
+            && !(is_followed || has_queues || has_rules || rules.global || self.governor.is_some())
     }
 
     /// An idle die begins what is at the head of its queue, if that is a whole page and nothing is to be collected.
@@ -91,6 +91,7 @@ impl<P: Probe> Device<P> {
         let command = self.dies[die as usize].begin(Activity::Host(head), now);
         // With pins of its own, nothing comes between its steps: they are over as soon as it has begun.
         (command.transfer, command.array, command.summaries) = (page_in, program, summaries);
+        self.watch_begin(die, now);
         self.wakes.set(die as usize, now + page_in + program);
         Ok(())
     }
@@ -107,6 +108,7 @@ impl<P: Probe> Device<P> {
         let (array, transfer) = (self.rules.only_read_time(), self.rules.page_out());
         let command = self.dies[die as usize].begin(Activity::Host(handle), now);
         (command.transfer, command.array) = (transfer, array);
+        self.watch_begin(die, now);
         self.wakes.set(die as usize, now + array + transfer);
         Ok(())
     }
@@ -131,12 +133,13 @@ impl<P: Probe> Device<P> {
         let slot = &mut self.dies[die as usize];
         slot.waiting += 1;
         slot.tail = handle;
-        if tail != NO_OP {
+        if tail == NO_OP {
+            slot.head = handle;
+        } else {
             self.ops[tail].next = handle;
-            return Ok(true);
         }
-        slot.head = handle;
-        if !is_idle {
+        self.watch_queue(die, now);
+        if tail != NO_OP || !is_idle {
             return Ok(true);
         }
         if ready <= now {

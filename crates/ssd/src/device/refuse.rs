@@ -109,11 +109,16 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn answer_everywhere(&mut self, now: SimTime) {
         if self.fast_waiting > 0 && std::mem::take(&mut self.told_to_collect) {
-            for die in 0..self.rules.shape.dies {
-                self.refuse_waiting(die, now);
-            }
-            self.tell_queue(now);
+            self.refuse_everywhere(now);
         }
+    }
+
+    #[cold]
+    fn refuse_everywhere(&mut self, now: SimTime) {
+        for die in 0..self.rules.shape.dies {
+            self.refuse_waiting(die, now);
+        }
+        self.tell_queue(now);
     }
 
     /// Takes out of a die's queue what asks to fail fast and would wait for collection.

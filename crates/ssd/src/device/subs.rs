@@ -148,6 +148,20 @@ impl<P: Probe> Device<P> {
         blame: Blame,
         met_gc: bool,
     ) {
+        self.finish_plain_page(handle, page, finish, blame, met_gc);
+    }
+
+    /// The same on the way that most pages take.
+    #[expect(clippy::inline_always, reason = "a part of every page that is alone on its die")]
+    #[inline(always)]
+    pub(super) fn finish_plain_page(
+        &mut self,
+        handle: u32,
+        page: u32,
+        finish: SimTime,
+        blame: Blame,
+        met_gc: bool,
+    ) {
         let sub = &mut self.subs[handle];
         let blame = sub.with_controller(blame);
         debug_assert_eq!(blame.total(), (finish - sub.issued).0, "blame sums to latency");

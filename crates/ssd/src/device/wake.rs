@@ -86,6 +86,8 @@ impl<P: Probe> Device<P> {
         if self.rules.tells_planes && slot.has_collected_since(issued) {
             return self.wake(die, now);
         }
+        self.watch_end(die, now);
+        let slot = &mut self.dies[die as usize];
         let (start, array, transfer) = (slot.command.start, slot.command.array, slot.command.transfer);
         let met_gc = slot.has_collected_since(issued);
         let queue_gc = slot.collected_between(ready, start);
@@ -100,7 +102,7 @@ impl<P: Probe> Device<P> {
             ..Blame::NONE
         };
         self.ops.release(handle);
-        self.finish_page(sub, page, finish, blame, met_gc);
+        self.finish_plain_page(sub, page, finish, blame, met_gc);
         self.last_activity = now;
         self.host_went_first(now);
         self.begin_plain(die, now)
