@@ -72,13 +72,13 @@ pub fn replacements(
 ) -> Vec<Replacement> {
     let (mut ages, mut at, mut list) = (ages.to_vec(), 0.0, Vec::with_capacity(count));
     for _ in 0..count {
-        ages.sort_by(|one, other| other.total_cmp(one));
+        ages.sort_unstable_by(|one, other| other.total_cmp(one));
         let rates = rates(&ages);
         let time = |(age, rate): (&f64, &f64)| ((1.0 - age) / rate).max(0.0);
         let next = ages.iter().zip(&rates).map(time).fold(f64::INFINITY, f64::min);
         at += next;
         ages.iter_mut().zip(&rates).for_each(|(age, rate)| *age += rate * next);
-        ages.sort_by(|one, other| other.total_cmp(one));
+        ages.sort_unstable_by(|one, other| other.total_cmp(one));
         list.push(Replacement { at, ages: ages.clone() });
         ages[0] = 0.0;
     }
@@ -201,7 +201,7 @@ mod tests {
         let mut rng = harmonia_engine::Rng::stream(3, "lifetimes");
         for _ in 0..200 {
             let mut ages: Vec<f64> = (0..4).map(|_| 0.9 * rng.unit()).collect();
-            ages.sort_by(|one, other| other.total_cmp(one));
+            ages.sort_unstable_by(|one, other| other.total_cmp(one));
             let targets = stationary_ages(&wear.rates(&[0.7, 0.1, 0.1, 0.1]));
             let distance = |shares: &[f64]| {
                 let time = (1.0 - ages[0]) / wear.rate(shares[0]);

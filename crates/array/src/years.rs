@@ -241,9 +241,11 @@ impl Places {
             return self.rates.clone();
         }
         let mut order: Vec<usize> = (0..drives.len()).collect();
-        order.sort_by(|&one, &other| drives[other].age.total_cmp(&drives[one].age));
+        order.sort_unstable_by(|&one, &other| {
+            drives[other].age.total_cmp(&drives[one].age).then(one.cmp(&other))
+        });
         let mut by_slot = self.rates.clone();
-        by_slot.sort_by(|one, other| other.total_cmp(one));
+        by_slot.sort_unstable_by(|one, other| other.total_cmp(one));
         if let (Shares::TargetAges, Some(wear)) = (shares, self.wear) {
             let ages: Vec<f64> = order.iter().map(|&place| drives[place].age.min(OLDEST)).collect();
             by_slot = wear.rates(&shares_towards(&ages, &stationary_ages(&by_slot), wear));
@@ -264,7 +266,7 @@ impl Places {
             ends.iter().find(is_its).map_or_else(own, |end| end.at)
         };
         let mut years: Vec<f64> = (0..self.ages.len()).map(of).collect();
-        years.sort_by(f64::total_cmp);
+        years.sort_unstable_by(f64::total_cmp);
         years
     }
 

@@ -211,8 +211,14 @@ impl BlameSum {
 
     /// The parts, in the order of [`Self::TABLE`]. Unit: ns.
     pub fn parts(&self) -> [u128; BlameSum::TABLE.len()] {
-        let mut parts = self.values().into_iter().map(|(_, ns)| ns);
-        std::array::from_fn(|_| parts.next().unwrap_or_default())
+        let mut parts = [0; BlameSum::TABLE.len()];
+        let mut left = parts.iter_mut();
+        self.each(|_, ns| {
+            if let Some(part) = left.next() {
+                *part = ns;
+            }
+        });
+        parts
     }
 
     /// Sum of all parts: the summed response time they explain. Unit: ns.

@@ -1,15 +1,16 @@
 //! The seam for whoever wants to see a run's measured window request by request: pictures, columns on disk.
 //!
-//! An observer sees what the report counts, no more and no less: completions of the measured window as they become
-//! known (a `finish` may lie ahead of one seen later), and intervals in which members collected, each member's in
-//! order of time, cut to the window's beginning. Nothing it does can change a result.
+//! An observer sees what the report counts, no more and no less: completions of the measured window, and intervals in which
+//! members collected, cut to the window's beginning. Nothing it does can change a result.
 
 use harmonia_types::{Completion, DeviceId, SimTime};
 
 use crate::failures::AilingSpan;
 use crate::recording::MemberPlanes;
 
-/// Watches one run.
+/// Watches one run. It hears of requests and of collections in the order in which they ended. Of what ended at the same moment it
+/// hears of collections first, by member, then of requests, by id. It may hear of them some time later: of a run that fails or is
+/// cancelled the last ones are not told.
 pub trait Observer: Send {
     /// The measured window of an array with so many members begins.
     fn begin(&mut self, from: SimTime, members: usize);

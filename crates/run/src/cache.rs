@@ -159,7 +159,7 @@ impl AgedCache {
     /// Removes the least recently used states until another `bytes` fit.
     fn make_room(&self, bytes: u64) -> io::Result<()> {
         let mut states = self.states()?;
-        states.sort_by(|one, other| (one.used, &one.path).cmp(&(other.used, &other.path)));
+        states.sort_unstable_by(|one, other| (one.used, &one.path).cmp(&(other.used, &other.path)));
         let mut sum: u64 = states.iter().map(|state| state.bytes).sum();
         for state in states {
             if sum + bytes <= self.most_bytes {

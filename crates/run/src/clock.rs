@@ -39,8 +39,8 @@ pub(crate) trait Listener<P: Probe> {
     /// Whether it looks at the array when a request arrives behind so many others.
     fn looks(&mut self, request: &HostRequest, before: u64) -> bool;
 
-    /// Whether it minds in which order it hears of requests that complete, and of members that collect.
-    fn minds_order(&self) -> bool;
+    /// Whether it follows requests: members go in step then.
+    fn follows(&self) -> bool;
 
     /// It looks: a request is about to be submitted.
     ///
@@ -148,7 +148,7 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
         let is_closed = source.wants_completions();
         let runs_ahead = match () {
             () if is_closed => Err("arrivals follow completions"),
-            () if listener.minds_order() => Err("whoever observes the run sees requests in their order"),
+            () if listener.follows() => Err("requests are followed on their way"),
             () => array.run_ahead(),
         };
         Clock {
@@ -497,7 +497,7 @@ mod tests {
             before.is_multiple_of(10)
         }
 
-        fn minds_order(&self) -> bool {
+        fn follows(&self) -> bool {
             false
         }
 

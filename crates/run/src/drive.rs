@@ -25,6 +25,7 @@ use harmonia_workload::{
 
 use crate::clock::{Clock, Listener, TooLong};
 use crate::failures::{self, Ending};
+use crate::in_order::InOrder;
 use crate::probe::{RunProbe, Told, Wanted};
 use crate::report::Stopwatch;
 use crate::warmup::{self, Rest, Start, Warm};
@@ -99,9 +100,7 @@ impl Run<'_> {
         let levels = levels || self.limits_channels();
         let tape = whom.is_some().then(|| self.options.observe.tapes(self.id)).flatten();
         let wanted = Wanted { levels, planes, checks: self.options.checked, follows, tape };
-        // Whoever follows requests minds their order.
-        let observer = observer.or_else(|| whom.is_some().then(nobody));
-        match wanted.levels || wanted.checks || whom.is_some() {
+        match wanted.levels || wanted.planes || wanted.checks || whom.is_some() {
             false => self.simulate::<RunProbe<false>>(wanted, start, observer),
             true => self.simulate::<RunProbe<true>>(wanted, start, observer),
         }
@@ -224,11 +223,12 @@ impl Run<'_> {
             window: None,
             user: UserBytes::new(&array, begun.as_ref().map_or(0, |begun| begun.0)),
             first_measured: u64::MAX,
+            follows: wanted.follows.is_some(),
             host: HostRecorder::new(),
             streams: None,
             gc_waits: GcWaits::new(members.len()),
             failures: (!scenario.array.is_faultless()).then(Box::default),
-            observer,
+            observer: observer.map(InOrder::new),
             last_finish: SimTime::ZERO,
         };
         let mut clock = Clock::new(scenario, source, array, meter, self.threads);
@@ -237,11 +237,6 @@ impl Run<'_> {
         }
         Ok(clock)
     }
-}
-
-/// Observes nothing.
-fn nobody<'a>() -> Box<dyn Observer + 'a> {
-    Box::new(Vec::<Box<dyn Observer + 'a>>::new())
 }
 
 /// The member that only pinned requests go to.
@@ -324,12 +319,14 @@ struct Meter<'a> {
     user: UserBytes,
     /// Id of the first request that counts.
     first_measured: u64,
+    /// Requests are followed on their way.
+    follows: bool,
     host: HostRecorder,
     streams: Option<StreamRecorder>,
     gc_waits: GcWaits,
     /// Where anything may befall members.
     failures: Option<Box<FailureRecorder>>,
-    observer: Option<Box<dyn Observer + 'a>>,
+    observer: Option<InOrder<'a>>,
     /// Of the requests that count.
     last_finish: SimTime,
 }
@@ -337,7 +334,9 @@ struct Meter<'a> {
 /// What it has measured so far, once more; whoever observes a run observes one.
 impl Clone for Meter<'_> {
     fn clone(&self) -> Self {
-        let Meter { run, warmup, warmed, warmup_gc, warmup_gc_events, window, first_measured, .. } = self;
+        let Meter {
+            run, warmup, warmed, warmup_gc, warmup_gc_events, window, first_measured, follows, ..
+        } = self;
         let Meter { user, host, streams, gc_waits, failures, observer: _, last_finish, .. } = self;
         Meter {
             run,
@@ -348,6 +347,7 @@ impl Clone for Meter<'_> {
             window: window.clone(),
             user: *user,
             first_measured: *first_measured,
+            follows: *follows,
             host: host.clone(),
             streams: streams.clone(),
             gc_waits: gc_waits.clone(),
@@ -370,8 +370,8 @@ impl<P: Told> Listener<P> for Meter<'_> {
         }
     }
 
-    fn minds_order(&self) -> bool {
-        self.observer.is_some()
+    fn follows(&self) -> bool {
+        self.follows
     }
 
     fn arrives(&mut self, array: &mut Array<P>, request: &HostRequest) -> Result<(), TooLong> {
@@ -411,7 +411,7 @@ impl<P: Told> Listener<P> for Meter<'_> {
             recorder.record(completion);
         }
         if let Some(observer) = &mut self.observer {
-            observer.completion(completion);
+            observer.completes(completion);
         }
         self.last_finish = self.last_finish.max(completion.finish);
     }
@@ -426,7 +426,7 @@ impl<P: Told> Listener<P> for Meter<'_> {
         let row = row(self.failures.as_deref(), device, start);
         window.gc_intervals[row] += u64::from(end > window.from);
         if let Some(observer) = self.observer.as_mut().filter(|_| end > window.from) {
-            observer.gc_interval(device, start.max(window.from), end);
+            observer.collected(device, start.max(window.from), end);
         }
     }
 
@@ -436,6 +436,9 @@ impl<P: Told> Listener<P> for Meter<'_> {
         let open = array.devices().iter().filter_map(|device| device.collecting_since()).min();
         let gc = self.window.as_mut().map_or(&mut self.warmup_gc, |window| &mut window.gc);
         gc.settle(open.map_or(now, |since| since.min(now)));
+        if let Some(observer) = &mut self.observer {
+            observer.tell_before(now);
+        }
     }
 
     fn stops(&self) -> bool {
@@ -464,7 +467,7 @@ impl Meter<'_> {
         first: u64,
     ) -> Result<(), TooLong> {
         if let Some(observer) = &mut self.observer {
-            observer.begin(from, array.devices().len());
+            observer.observer.begin(from, array.devices().len());
         }
         let (members, devices) = (array.devices().len(), array.every_device().len());
         let warmup_gc = self.warmed.take().unwrap_or_else(|| self.warmed_up(array, from));
@@ -515,11 +518,11 @@ impl Meter<'_> {
                 window.gc_intervals[row(this.failures.as_deref(), device, since)] += u64::from(since < end);
                 let since = since.max(window.from);
                 if let Some(observer) = this.observer.as_mut().filter(|_| since < end) {
-                    observer.gc_interval(device, since, end);
+                    observer.collected(device, since, end);
                 }
             }
         }
-        if let Some(observer) = &mut this.observer {
+        if let Some(InOrder { observer, .. }) = this.observer.as_mut().map(InOrder::tell_all) {
             let spans = this.failures.iter().flat_map(|recorder| recorder.spans());
             spans.filter_map(|span| within(span, window.from, end)).for_each(|span| observer.ails(&span));
             let all = array.every_device();

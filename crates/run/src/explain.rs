@@ -293,7 +293,7 @@ pub fn explain_and_tape(
                 &format!("{from} to {to}; requests before {from} belong to the warm-up"),
             ));
         }
-        Asked::Request(_) | Asked::All => followups.sort_by_key(|followup| followup.completion.id),
+        Asked::Request(_) | Asked::All => followups.sort_unstable_by_key(|followup| followup.completion.id),
     }
     let names = Names::of(scenario);
     let requests: Result<Vec<_>, _> = followups.iter().map(|followup| explained(followup, &names)).collect();
@@ -307,7 +307,7 @@ pub fn explain_and_tape(
         names,
     };
     let taped = window.map(|window| {
-        overlapping.sort_by_key(|request| request.id);
+        overlapping.sort_unstable_by_key(|request| request.id);
         Taped { window, members, collecting, requests: overlapping, seen: met }
     });
     if let Some(taped) = &taped {

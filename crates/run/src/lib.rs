@@ -6,6 +6,7 @@
 //! * `drive`: one run, from an aged array to its measurements;
 //! * `explain`: where the time of single requests went;
 //! * `failures`: spares, and what befalls members in it;
+//! * `in_order`: what an observer hears, in order of time;
 //! * `kept`: finished runs on disk, for campaigns of many;
 //! * `lifetime`: what bounds the life of drives, for the years in the report;
 //! * `memory`: whether a scenario's arrays fit in it;
@@ -26,6 +27,7 @@ mod clock;
 mod drive;
 pub mod explain;
 mod failures;
+mod in_order;
 mod kept;
 mod lifetime;
 mod memory;

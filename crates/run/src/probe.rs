@@ -102,7 +102,8 @@ impl<const WATCHES: bool> Probe for RunProbe<WATCHES> {
 
     #[inline]
     fn watches_planes(&self) -> bool {
-        WATCHES
+        let is_told = self.planes.is_some() || self.tape.is_some() || self.follower.is_some();
+        WATCHES && (is_told || self.checks)
     }
 
     #[inline]

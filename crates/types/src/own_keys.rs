@@ -10,8 +10,8 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -60,13 +60,23 @@ pub fn no_keys() -> Vec<OwnKey> {
 /// # Panics
 /// If a field has no doc comment, or a default that is no JSON. Every registered policy's are built by a test.
 pub fn own_keys<C: JsonSchema + Serialize + Default>() -> Vec<OwnKey> {
+    described(C::json_schema, serde_json::to_string(&C::default()))
+}
+
+/// Keys by the schema that all of them are in, and their defaults in JSON. Apart, because what is generic is compiled for
+/// every policy.
+fn described(
+    schema: fn(&mut SchemaGenerator) -> Schema,
+    defaults: serde_json::Result<String>,
+) -> Vec<OwnKey> {
     let inline = |settings: &mut SchemaSettings| settings.inline_subschemas = true;
-    let generator = SchemaSettings::draft07().with(inline).into_generator();
-    let schema = generator.into_root_schema_for::<C>();
+    let mut generator = SchemaSettings::draft07().with(inline).into_generator();
+    let mut schema = schema(&mut generator);
+    generator.transforms_mut().for_each(|transform| transform.transform(&mut schema));
     let properties = schema.get("properties");
     // Read back from text, which has the order of the fields.
-    let defaults = serde_json::to_string(&C::default()).and_then(|text| serde_json::from_str::<Pairs>(&text));
-    let Pairs(defaults) = defaults.expect("a default is JSON");
+    let Pairs(defaults) =
+        defaults.and_then(|text| serde_json::from_str::<Pairs>(&text)).expect("a default is JSON");
     let key = |(name, default): (String, Value)| {
         let schema = properties.and_then(|all| all.get(&name)).cloned().unwrap_or(Value::Null);
         let meaning = schema.get("description").and_then(Value::as_str).map(|text| text.replace('\n', " "));

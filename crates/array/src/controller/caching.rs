@@ -189,9 +189,7 @@ impl Chain {
     fn followed_by(&self, rest: &Chain) -> Chain {
         let mut whole = *rest;
         whole.blame.add(&self.blame);
-        if self.gc_wait.map(|wait| wait.ns) > rest.gc_wait.map(|wait| wait.ns) {
-            whole.gc_wait = self.gc_wait;
-        }
+        whole.tells_longer(self.gc_wait);
         whole
     }
 }

@@ -118,15 +118,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 // A flush that is under way says nothing of what was written since it began, and its end is that of one flush.
                 writes(running.spec.operation) || running.purpose == Purpose::Clean
             });
+        let is_over = over <= now;
         let Some(clean) = self.clean() else { return false };
-        if clean.begins(over <= now && !is_busy && !never) {
-            return true;
-        }
-        if (over > now || is_busy) && !never {
+        let begins = clean.begins(is_over && !is_busy && !never);
+        // Who looks finds something written. So where members do not begin to flush, it was too early.
+        if !begins && !never {
             clean.is_due = true;
-            self.agenda.push(if over > now { over } else { now + CLEAN_AFTER }, Message::Clean);
+            self.agenda.push(if is_over { now + CLEAN_AFTER } else { over }, Message::Clean);
         }
-        false
+        begins
     }
 
     /// All members have flushed.

@@ -32,6 +32,16 @@ use super::{Array, ArrayFailure};
 /// Tests share small ones, too.
 const SHARED: Bytes = if cfg!(debug_assertions) { 1 << 16 } else { 4 << 20 };
 
+/// Whether so many threads share the work of members.
+fn is_shared(work: impl Iterator<Item = Bytes>, threads: usize) -> bool {
+    threads > 1 && work.sum::<Bytes>() >= SHARED
+}
+
+/// Bytes of the operations in an inbox that are due up to and including `last`.
+fn bytes_due(inbox: &[(SimTime, SubRequest)], last: SimTime) -> Bytes {
+    inbox.iter().take_while(|(at, _)| *at <= last).map(|(_, sub)| sub.length).sum()
+}
+
 /// Members that horizons may look at for each operation that has been gathered, before all go in step. Tests go in step often.
 const LOOKS: usize = if cfg!(debug_assertions) { 1 } else { 4 };
 
@@ -201,14 +211,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Limit::Before(horizon) => SimTime(horizon.0 - 1),
             Limit::Through(now, _) => now,
         };
-        let is_shared = threads > 1 && {
-            let members = self.members.devices.iter().zip(&ahead.quiet).zip(&ahead.inboxes);
-            let work = members.map(|((device, quiet), inbox)| {
-                let due = inbox[quiet.taken..].iter().take_while(|(at, _)| *at <= last);
-                due.map(|(_, sub)| sub.length).sum::<Bytes>() + device.bytes_to_collect()
-            });
-            work.sum::<Bytes>() >= SHARED
-        };
+        let members = self.members.devices.iter().zip(&ahead.quiet).zip(&ahead.inboxes);
+        let work = members.map(|((device, quiet), inbox)| {
+            bytes_due(&inbox[quiet.taken..], last) + device.bytes_to_collect()
+        });
+        let is_shared = is_shared(work, threads);
         let requests = &ahead.requests;
         let members = self.members.devices.iter_mut().zip(&mut ahead.quiet).zip(&ahead.inboxes).zip(0..);
         let runners = members.map(|(((device, quiet), inbox), index)| Runner {
@@ -244,6 +251,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Sends notices on their way and delivers messages to the controller, all in the order in which they come up to `last`.
     fn tell(&mut self, sent: &mut [Sent], last: SimTime) -> Result<(), ArrayFailure> {
+        // Stable: notices of one event keep their order.
         sent.sort_by_key(|sent| (sent.time, sent.place));
         for sent in sent {
             while self.agenda.next_time() <= sent.time {
@@ -347,5 +355,24 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let handed = self.members.devices[member].submit(arrival, sub);
         handed.map_err(|failure| ArrayFailure { device: DeviceId(member as u16), failure })?;
         self.collect_from(member)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harmonia_types::Operation;
+
+    #[test]
+    fn threads_share_work_that_is_worth_it() {
+        let inbox =
+            [3, 7, 7, 9].map(|at| (SimTime(at), SubRequest::new(at, Operation::Write, 0, SHARED / 4)));
+        assert_eq!(
+            [2, 3, 6, 7, 9].map(|last| bytes_due(&inbox, SimTime(last)) / (SHARED / 4)),
+            [0, 1, 1, 3, 4]
+        );
+        let of = |work: [Bytes; 2], threads| is_shared(work.into_iter(), threads);
+        assert!(of([SHARED - 1, 1], 2) && of([0, SHARED + 1], 8));
+        assert!(!of([SHARED - 2, 1], 2) && !of([SHARED, SHARED], 1));
     }
 }

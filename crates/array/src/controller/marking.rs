@@ -84,9 +84,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 if let Some(trails) = &mut self.trails {
                     before.trail = trails.joined(before.trail, chain.trail);
                 }
-                if chain.gc_wait.map(|wait| wait.ns) > before.gc_wait.map(|wait| wait.ns) {
-                    before.gc_wait = chain.gc_wait;
-                }
+                before.tells_longer(chain.gc_wait);
                 before.finish = now;
             } else {
                 // It came later, and waited for what others had begun.

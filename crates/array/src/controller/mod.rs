@@ -756,7 +756,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         &mut self.payload
     }
 
-    /// Checks what must always hold of parked writes.
+    /// Checks what must always hold of parked writes and the stripe cache, and that nobody waits where nothing is under way.
     ///
     /// # Panics
     /// Says what is broken.
@@ -767,6 +767,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(cache) = &self.cache {
             cache.audit();
         }
+        let is_over = self.transactions.live() == 0;
+        assert!(!is_over || self.waiting == 0, "{} wait, and no transaction is under way", self.waiting);
     }
 
     /// What an array with redundancy has counted so far.

@@ -225,7 +225,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         {
             requests.append(held);
         }
-        requests.sort_by_key(|request| (request.arrival, request.id));
+        requests.sort_unstable_by_key(|request| (request.arrival, request.id));
         requests
     }
 

@@ -385,3 +385,51 @@ impl<P: Probe, C: Payload> Array<P, C> {
         trails.completes(completion, trail);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn completion(id: u64) -> Completion {
+        let (arrival, finish) = (SimTime::ZERO, SimTime::ZERO);
+        let (operation, blame) = (Operation::Write, RequestBlame::NONE);
+        Completion {
+            id,
+            operation,
+            offset: 0,
+            length: 0,
+            arrival,
+            finish,
+            blame,
+            met_gc: false,
+            gc_wait: None,
+        }
+    }
+
+    /// A chain of the array's own work may have its trail from the time of a request that is complete. What comes behind it belongs to
+    /// no step of a later request.
+    #[test]
+    fn steps_of_requests_that_are_complete_are_forgotten() {
+        let switch = Switch::default();
+        let mut trails = Trails::new(Followed::All, switch);
+        let goes =
+            |trails: &mut Trails, before, at| trails.goes(before, (SimTime(at), SimTime(at + 1)), What::Log);
+        let begins = |trails: &Trails| -> Vec<Vec<u64>> {
+            trails.done.iter().map(|one| one.steps.iter().map(|step| step.from.0).collect()).collect()
+        };
+        [1, 2].into_iter().for_each(|id| trails.arrives(id));
+        let first = goes(&mut trails, NO_TRAIL, 0);
+        let old = goes(&mut trails, first, 1);
+        trails.completes(&completion(1), first);
+        trails.completes(&completion(1), old);
+        assert_eq!(begins(&trails), [vec![0]], "it is complete once, and another one is under way");
+        trails.completes(&completion(2), old);
+        assert_eq!(goes(&mut trails, old, 2), old, "no request is under way");
+        trails.arrives(3);
+        let first = goes(&mut trails, NO_TRAIL, 10);
+        goes(&mut trails, first, 11);
+        let behind_old = goes(&mut trails, old, 12);
+        trails.completes(&completion(3), behind_old);
+        assert_eq!(begins(&trails), [vec![0], vec![0, 1], vec![12]]);
+    }
+}

@@ -136,6 +136,13 @@ impl Chain {
         }
     }
 
+    /// Of its own wait for garbage collection and this one the longer is told; of equal ones its own.
+    pub fn tells_longer(&mut self, wait: Option<GcWait>) {
+        if wait.map(|wait| wait.ns) > self.gc_wait.map(|wait| wait.ns) {
+            self.gc_wait = wait;
+        }
+    }
+
     /// This chain as that of operation `index`.
     pub fn at(self, index: u32) -> Chain {
         Chain { index, ..self }

@@ -313,7 +313,9 @@ pub(super) const ENTRY: Entry<Build> = Entry {
 #[cfg(test)]
 mod tests {
     use super::super::rates;
-    use super::super::tests::{built, decisions, ended, failed, follow_rounds, hard, rebuilt, replaced};
+    use super::super::tests::{
+        built, decisions, ended, failed, follow_rounds, hard, members, rebuilt, replaced,
+    };
     use super::*;
 
     /// In units of 1,000 ns.
@@ -465,11 +467,29 @@ mod tests {
     }
 
     #[test]
+    fn times_that_just_work_are_told_of_no_more() {
+        let rates = Rates::of(&rates::tests::members(4, 103)).expect("they have rates");
+        let (window, endurance) = (rates.collection, rates.endurance());
+        let told = |window, deterministic| cautions(window, deterministic, SimDuration::ZERO, &rates).len();
+        assert_eq!([told(window, endurance), told(SimDuration(window.0 - 1), endurance)], [0, 1]);
+        assert_eq!(told(window, SimDuration(endurance.0 + 1)), 1);
+        assert!(policy(0, true, r#"{"non_deterministic": "14ms"}"#).cautions().is_empty(), "it does nothing");
+    }
+
+    #[test]
     fn no_more_members_at_once_than_reads_can_do_without() {
         let refused = |redundancy, keys| built(&ENTRY, 4, redundancy, keys).err().unwrap_or_default();
         assert!(refused(1, r#"{"members": 2}"#).contains("at most 1"));
         assert!(refused(0, r#"{"members": 0}"#).contains("at least 1"));
         assert!(refused(1, r#"{"non_deterministic": "9us"}"#).contains("at least 10us"));
+        assert_eq!(refused(1, r#"{"non_deterministic": "10us"}"#), "");
+        let told = |policy: Box<dyn Coordinator>| (policy.interface(), policy.round().is_some());
+        assert_eq!(told(policy(1, true, KEYS)), (Interface::Window, true));
+        assert_eq!(told(policy(0, true, KEYS)), (Interface::Nothing, false));
+        assert_eq!(
+            [1, 2].map(|most| policy(2, true, &format!(r#"{{"members": {most}}}"#)).at_once()),
+            [1, 2]
+        );
         let mut policy = policy(0, true, r#"{"members": 2}"#);
         assert_eq!(
             (policy.reads(), policy.interests(), policy.keeps_apart()),
@@ -576,6 +596,58 @@ mod tests {
             let mut policy = policy(redundancy, true, keys);
             follow_rounds(&mut *policy, devices, (0..missing).map(failed));
         }
+    }
+
+    /// With room for one a second member has a window of the same end; with room for two both have windows that end at different times.
+    #[test]
+    fn there_is_no_round_while_windows_are_not_those_of_one_turn() {
+        let mut one = policy(1, true, KEYS);
+        let mut two = policy(2, true, r#"{"members": 2, "non_deterministic": "50us"}"#);
+        let tell = |policy: &mut dyn Coordinator, at: u64, event: Event| {
+            policy.on(SimTime(at * US), &event, &DeliveredView::of(&[]), &mut Vec::new());
+        };
+        tell(&mut *one, 0, Event::Start);
+        assert!(one.round().is_some());
+        tell(&mut *one, 0, hard(2));
+        assert_eq!(one.round(), None);
+        for (at, event) in [(0, Event::Start), (10, hard(3)), (50, closes(0)), (50, closes(1)), (50, NEXT)] {
+            assert!(at != 50 || two.round().is_none(), "three have a window");
+            tell(&mut *two, at, event);
+        }
+        assert_eq!(two.round(), None);
+        tell(&mut *two, 60, closes(3));
+        tell(&mut *two, 100, closes(2));
+        tell(&mut *two, 100, NEXT);
+        assert!(two.round().is_some());
+    }
+
+    /// Members that take no directives have no turns. Neither has a replacement that takes none, or one that comes where nobody had a turn.
+    #[test]
+    fn turns_are_for_members_that_can_be_told() {
+        let own = serde_json::from_str(KEYS).expect("a test writes JSON");
+        let message_latency = SimDuration::ZERO;
+        let parameters = Parameters { devices: 4, redundancy: 1, members: &[], message_latency, own: &own };
+        let mut nobody = (ENTRY.build)(&parameters).expect("these keys will do");
+        decisions(&mut *nobody, &[(0, Event::Start, &[]), (10, replaced(1), &[])]);
+        let mut policy = policy(2, true, KEYS);
+        let known = members(&[true, false, true, true]);
+        let mut told = |event| {
+            let mut actions = Vec::new();
+            policy.on(SimTime(0), &event, &DeliveredView::of(&known), &mut actions);
+            actions
+        };
+        told(Event::Start);
+        told(failed(1));
+        assert_eq!(told(replaced(1)), []);
+    }
+
+    /// The window of member 0 ends a round later, and so does its timer. Another timer of this member is that of a window before.
+    #[test]
+    fn windows_end_later_by_the_rounds_that_are_left_out() {
+        let mut policy = policy(1, true, KEYS);
+        policy.on(SimTime::ZERO, &Event::Start, &DeliveredView::of(&[]), &mut Vec::new());
+        policy.pass_rounds(SimDuration(200 * US));
+        decisions(&mut *policy, &[(249 * US, closes(0), &[]), (250 * US, closes(0), &back(0))]);
     }
 
     #[test]

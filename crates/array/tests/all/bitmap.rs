@@ -10,14 +10,18 @@
 //!
 //! Not verified: contents (`contents`).
 
-use crate::common::{PAGE, all_filled, drain, level, one_die, request, us};
-use harmonia_array::layout::{Copies, Pattern, Rotation};
+use crate::common::{Forces, PAGE, all_filled, drain, level, one_die, request, us};
+use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
+use harmonia_array::payload::NoPayload;
+use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::{
-    Array, ArrayConfig, Befalls, Fault, Faults, Level, MemberConfig, MishapKind, Rebuild, SmallWrite, When,
-    WriteHole,
+    Array, ArrayConfig, Befalls, Fault, Faults, Level, MemberConfig, MishapKind, Parts, Rebuild, SmallWrite,
+    When, WriteHole,
 };
 use harmonia_ssd::probe::NoProbe;
-use harmonia_types::{Blame, Completion, DeviceId, HostRequest, IoCause, Operation, SimDuration, SimTime};
+use harmonia_types::{
+    Blame, Completion, DeviceId, GcWait, HostRequest, IoCause, Operation, SimDuration, SimTime,
+};
 
 const RAID5: Level = Level::Raid5(Rotation::LeftSymmetric);
 const RAID6: Level = Level::Raid6(Rotation::LeftSymmetric);
@@ -140,6 +144,26 @@ fn whoever_waits_at_one_moment_waits_for_one_write_and_whoever_comes_later_for_t
     assert_eq!([queued(0), queued(1), queued(4)], [0, 0, 60_000], "the last has a bit that is on its way");
     assert_eq!([queued(2), queued(3)], [120_000, 70_000], "for the write that was under way");
     assert!(done.iter().all(|request| !request.met_gc), "nobody collects");
+}
+
+/// Member 2 collects until 1.5 ms, and has its block of the bitmap after that. One request waits for that write from its beginning, the
+/// other one comes while it is under way.
+#[test]
+fn whoever_waits_for_a_bitmap_waits_for_the_members_that_collect() {
+    let faults = config(RAID5, 4, CHUNK, SECOND).faults;
+    let config = ArrayConfig { faults, ..level(RAID5, &one_die(16, 4, 12), 4, PAGE) };
+    let whole = config.layout();
+    let Layout::Parity(layout) = whole.clone() else { unreachable!("RAID-5 has parity") };
+    let parts = Parts {
+        coordinator: Box::new(Forces(vec![(us(0), 2)])),
+        planner: Box::new(ParityPlanner::new(&whole, layout, SmallWrite::ReadModifyWrite, PAGE)),
+        payload: NoPayload,
+    };
+    let mut array = Array::with_parts(&config, all_filled(&config, 2), parts, |_| NoProbe).unwrap();
+    let done = run(&mut array, &[write(0, us(100), 0, 1), write(1, us(150), 3, 1)]);
+    assert!(done.iter().all(|done| done.met_gc), "{done:?}");
+    assert_eq!(done[0].gc_wait, Some(GcWait { member: DeviceId(2), ns: 1_400_000 }));
+    assert_eq!((done[0].blame.parity.queue_gc, done[1].blame.log_wait), (1_400_000, 1_570_000));
 }
 
 #[test]

@@ -118,6 +118,20 @@ fn the_end_of_a_flush_says_nothing_of_what_was_written_since_it_began() {
     assert_eq!(mishaps[1..], [MishapKind::PowerLost(0), MishapKind::Resynced]);
 }
 
+/// Dirty and degraded, an array does not start any more. Nobody looks whether members may flush.
+#[test]
+fn an_array_that_does_not_start_comes_to_rest() {
+    let fails = Fault { device: DeviceId(1), at: When::Time(us(5_000)), what: Befalls::Failure };
+    let power_losses = vec![When::Time(us(10_000))];
+    let faults = Faults { events: vec![fails], power_losses, ..Faults::default() };
+    let mut array = build(&config(RAID5, 4, false, faults));
+    array.advance_until(us(6_000)).expect("spare suffices");
+    array.submit(stripe(0, 6_000, 0)).expect("spare suffices");
+    array.advance_until(us(1_000_000)).expect("spare suffices");
+    assert!(array.mishaps().iter().any(|mishap| mishap.what == MishapKind::Refused));
+    assert_eq!(array.next_wakeup(), SimTime::NEVER);
+}
+
 /// What is written for a resync is in caches, too: power is lost at 100 ms, and again after the resync, 200 ms later or just after that.
 #[test]
 fn an_array_that_was_gone_through_is_dirty_until_members_have_flushed() {

@@ -11,11 +11,12 @@
 //! Not verified: contents (`contents` does).
 
 use crate::common::{PAGE, all_filled, drain, level, one_die, request, us};
+use harmonia_array::payload::{self, AnyPayload, Owner, Payload};
 use harmonia_array::{
     Array, ArrayConfig, Befalls, Fault, Faults, Level, Rebuild, SmallWrite, StripeCacheConfig, When,
 };
 use harmonia_engine::Rng;
-use harmonia_ssd::probe::NoProbe;
+use harmonia_ssd::probe::{AnyProbe, NoProbe, any};
 use harmonia_types::{Blame, Completion, DeviceId, HostRequest, IoCause, Operation, RequestBlame, SimTime};
 
 const READS: Blame = Blame { service: 25_000, transfer: 20_000, ..Blame::NONE };
@@ -185,6 +186,35 @@ fn writes_that_overlap_are_not_merged() {
     let done = run(&mut cached, &requests);
     assert_eq!(cached.counters().cache.merged, 0);
     assert_eq!(finishes(&done), [us(265), us(530), us(750)], "the last one reads nothing");
+}
+
+/// Entries for two rows: of a write of three nothing is kept, and whoever checks contents is not told that something was.
+#[test]
+fn of_a_write_of_more_rows_than_there_are_entries_nothing_is_kept() {
+    /// The rows of writes of which something is kept.
+    #[derive(Default)]
+    struct Kept(Vec<u64>);
+    impl Payload for Kept {
+        fn caches(&mut self, of: Owner<'_>) {
+            self.0.push(of.transaction.rows.count);
+        }
+    }
+    let stripe_cache = StripeCacheConfig { entries: 2, delays: true };
+    let whole = level(Level::Raid5(Default::default()), &one_die(24, 16, 6), 5, PAGE);
+    let config = ArrayConfig { stripe_cache, small_write: SmallWrite::ReadModifyWrite, ..whole };
+    let kept = |pages| {
+        let payload = payload::any(Kept::default());
+        let mut array: Array<AnyProbe, AnyPayload> =
+            Array::with_payload(&config, all_filled(&config, 1), payload, |_| any(NoProbe)).unwrap();
+        for request in [write(0, 0, 0, pages), write(1, 10_000, 0, 1)] {
+            array.advance_until(request.arrival).unwrap();
+            array.submit(request).unwrap();
+        }
+        assert_eq!(drain(&mut array).len(), 2);
+        let hits = array.counters().cache.hits;
+        (std::mem::take(&mut payload::payload_as::<Kept>(array.payload_mut()).0), hits)
+    };
+    assert_eq!([kept(8), kept(12)], [(vec![2, 1], 2), (vec![1], 0)]);
 }
 
 #[test]

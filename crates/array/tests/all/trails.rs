@@ -6,16 +6,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::common::{PAGE, all_filled, at_once, drain, level, one_die, raid0, request, us};
+use crate::common::{PAGE, all_filled, at_once, drain, filled, level, one_die, raid0, request, us};
 use harmonia_array::payload::NoPayload;
 use harmonia_array::{
-    Array, ArrayConfig, CoordinationConfig, Followed, Followup, Holder, Level, OperationAccount,
-    StripeCacheConfig, What, WriteHole,
+    Array, ArrayConfig, Befalls, CoordinationConfig, Fault, Faults, Followed, Followup, Holder, Level,
+    MemberConfig, OperationAccount, StripeCacheConfig, What, When, WriteHole,
 };
 use harmonia_engine::Rng;
 use harmonia_ssd::follow::{Follower, Switch};
 use harmonia_ssd::probe::{AnyProbe, Probe, any};
-use harmonia_types::{DeviceId, HostRequest, Operation, Phase, RequestBlame, SimDuration, SimTime};
+use harmonia_types::{Blame, DeviceId, HostRequest, Operation, Phase, RequestBlame, SimDuration, SimTime};
 
 const RAID5: Level = Level::Raid5(harmonia_array::layout::Rotation::LeftSymmetric);
 
@@ -35,8 +35,10 @@ impl Probe for Follows {
 fn followed(config: &ArrayConfig, whom: Followed, requests: &[HostRequest]) -> Vec<Followup> {
     let switch = Switch::default();
     let probe = |_| any(Follows(Follower::new(1, &switch)));
-    let mut array: Array<AnyProbe, NoPayload> =
-        Array::new(config, all_filled(config, 1), None, probe).unwrap();
+    let mut states = all_filled(config, 1);
+    let others = config.faults.spares.iter().chain(&config.faults.journal);
+    states.extend(others.map(|other| filled(&other.ssd, config.devices, 0)));
+    let mut array: Array<AnyProbe, NoPayload> = Array::new(config, states, None, probe).unwrap();
     array.follow(whom, switch.clone());
     for &request in requests {
         array.advance_until(request.arrival).unwrap();
@@ -111,6 +113,50 @@ fn a_request_that_waits_for_room_at_a_member_is_told_for_which() {
     }
 }
 
+fn fails(member: u16, at: u64) -> Fault {
+    Fault { device: DeviceId(member), at: When::Time(us(at)), what: Befalls::Failure }
+}
+
+/// A spare has taken the place of member 1. It has number 3, and the journal number 4.
+#[test]
+fn members_are_told_by_their_places_and_with_the_devices_there() {
+    let mut config = small();
+    let device = MemberConfig { capable: true, ssd: one_die(16, 4, 12) };
+    config.faults = Faults {
+        events: vec![fails(1, 100)],
+        spares: vec![device.clone()],
+        write_hole: WriteHole::Journal(16 * PAGE),
+        journal: Some(device),
+        ..Faults::default()
+    };
+    let all = followed(&config, Followed::All, &[request(0, us(5_000_000), Operation::Write, 0, 2 * PAGE)]);
+    let mut told = BTreeSet::new();
+    for page in 0..6 {
+        let read = request(0, us(5_000_000), Operation::Read, page * PAGE, PAGE);
+        let all = followed(&config, Followed::All, &[read]);
+        told.insert(steps(&all[0]).iter().map(|step| names(step.2)).collect::<Vec<_>>());
+    }
+    assert_eq!(told.into_iter().collect::<Vec<_>>(), [[(0, 0)], [(1, 3)], [(2, 2)]]);
+    assert!(steps(&all[0]).iter().any(|step| names(step.2) == (4, 4)), "{all:?}");
+}
+
+/// The member and the device of an operation.
+fn names(what: &What) -> (u16, u16) {
+    (operation(what).member.0, operation(what).device.0)
+}
+
+/// The array is dirty and has lost a member when power is back: it does not start, and answers without the data.
+#[test]
+fn a_request_that_is_answered_without_an_operation_has_waited_for_power() {
+    let mut config = small();
+    config.faults.events = vec![fails(1, 5_000)];
+    config.faults.power_losses = vec![When::Time(us(10_000))];
+    let all = followed(&config, Followed::All, &[write(0, 9_900, 3), write(1, 10_100, 3)]);
+    assert_eq!(steps(&all[0]), [(9_900, 10_000, &What::Restart)]);
+    assert_eq!(all[0].completion.blame, RequestBlame { restart: 100_000, ..RequestBlame::NONE });
+    assert_eq!(steps(&all[1]), []);
+}
+
 /// What a step is about.
 fn kind(what: &What) -> &'static str {
     match what {
@@ -136,13 +182,19 @@ fn steps_make_up_the_response() {
     let mut seen = BTreeSet::new();
     let serial =
         |config: &mut ArrayConfig| config.coordination = CoordinationConfig::of("serial", SimDuration::ZERO);
-    let edits: [&dyn Fn(&mut ArrayConfig); 4] = [
+    let losses = || Faults {
+        power_losses: [20_000, 40_000, 60_000].map(|at| When::Time(us(at))).to_vec(),
+        ..Faults::default()
+    };
+    let edits: [&dyn Fn(&mut ArrayConfig); 6] = [
         &|config| config.queue_depth = Some(2),
         &|config| config.stripe_cache = StripeCacheConfig { entries: 3, ..StripeCacheConfig::default() },
         &|config| {
             config.faults.write_hole = WriteHole::Bitmap { chunk: 4 * PAGE, delay: SimDuration::from_us(50) };
         },
         &serial,
+        &|config| config.faults = losses(),
+        &|config| *config = ArrayConfig { faults: losses(), ..raid0(&one_die(16, 4, 4), 4, PAGE) },
     ];
     for (number, edit) in (0..).zip(edits) {
         let mut config = level(RAID5, &one_die(16, 4, 4), 4, PAGE);
@@ -171,11 +223,16 @@ fn steps_make_up_the_response() {
                 assert_eq!(step.from, now, "without a gap: {one:?}");
                 now = step.until;
                 blame.add(&step.blame());
+                if let What::Operation(account) = &step.what
+                    && let Some(page) = &account.page
+                {
+                    assert_eq!(page.blame, Blame { link: page.blame.link, ..account.blame }, "{account:?}");
+                }
                 seen.insert(kind(&step.what));
             }
             assert_eq!((now, blame), (one.completion.finish, one.completion.blame), "{one:?}");
         }
     }
-    let expected = ["bitmap", "depth", "entries", "operation", "refused", "reserved", "rows"];
+    let expected = ["bitmap", "depth", "entries", "operation", "refused", "reserved", "restart", "rows"];
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), expected);
 }

@@ -115,7 +115,7 @@ impl Slice {
 fn requests(trace: &mut Writer, taped: &Taped, explanation: &Explanation) {
     let parent = trace.track(None, "Requests");
     let mut all: Vec<&Completion> = taped.requests.iter().collect();
-    all.sort_by_key(|request| (request.arrival, request.id));
+    all.sort_unstable_by_key(|request| (request.arrival, request.id));
     // When the last request of a slot is done.
     let mut slots: Vec<(SimTime, u64)> = Vec::new();
     for request in all {

@@ -46,17 +46,18 @@ impl<P: Probe> Device<P> {
                     if time > until || time == SimTime::NEVER {
                         break;
                     }
-                    if self.dies[die].command.is_alone {
-                        // After several events nobody waits for an answer, and nobody watches.
-                        self.run_alone(outside.min(until))?;
+                    let (die, last) = if self.dies[die].command.is_alone {
+                        self.run_alone(outside.min(until))?
                     } else {
                         self.count_event(time);
                         self.wake(die as u32, time)?;
-                    }
-                    self.answer_waiting(die as u32, time);
-                    self.answer_everywhere(time);
-                    self.look_at(die as u32, time);
-                    time
+                        (die as u32, time)
+                    };
+                    // Whoever waits for an answer ends the run of events, so only the last die can be asked for one.
+                    self.answer_waiting(die, last);
+                    self.answer_everywhere(last);
+                    self.look_at(die, last);
+                    last
                 }
                 _ if bus <= outside && bus != SimTime::NEVER => {
                     if bus > until {

@@ -8,7 +8,7 @@
 //! They are commands like any others. On a shared bus whose commands take no time, what comes next in them is always clear,
 //! and what comes after them nearly always. So they do not pass the interpreter of steps (`run`) there, nor the search for
 //! something to do (`dispatch`) while nothing that waits at the die could go along (`wake`). Both come to the same at the same moments; a
-//! run that is checked or watched goes that way.
+//! drive that is checked, that has a write cache, or of which somebody watches the planes, goes that way.
 
 use harmonia_flash::Urgency;
 use harmonia_types::{SimDuration, SimTime};
@@ -26,11 +26,8 @@ impl<P: Probe> Device<P> {
     /// Whether the end of a page move need not be told to anybody.
     #[inline]
     pub(super) fn goes_alone(&self) -> bool {
-        // Whoever checks or watches a run sees everything go the general way.
-        !self.probe.audits()
-            && !self.probe.watches_planes()
-            && !self.probe.watches_levels()
-            && !self.rules.global
+        // Whoever checks a run or watches its planes sees everything go the general way.
+        !self.probe.audits() && !self.probe.watches_planes() && self.rules.alone
     }
 
     /// A die begins a half or a move that has been put together: whether it is alone, and whether its page goes over the bus.

@@ -24,6 +24,8 @@ pub(super) struct Standing {
     dies: Vec<DieStanding>,
     /// Dies that collect, by channel.
     collecting: Vec<u32>,
+    /// The event that is going on has changed at most the queue.
+    only_queue: bool,
 }
 
 /// What one die adds.
@@ -50,7 +52,7 @@ impl Standing {
             victims_erased: dies.iter().map(|die| die.erased).sum(),
             ..Levels::default()
         };
-        Standing { sums, dies, collecting: vec![0; channels] }
+        Standing { sums, dies, collecting: vec![0; channels], only_queue: false }
     }
 
     fn change(&mut self, die: usize, channel: usize, is: DieStanding) {
@@ -65,12 +67,21 @@ impl Standing {
 }
 
 impl<P: Probe> Device<P> {
+    /// The event of a die that is going on changes at most the queue: [`Device::look_at`], which comes next, need not look.
+    #[inline]
+    pub(super) fn changes_only_queue(&mut self) {
+        if self.probe.watches_levels() {
+            self.standing.only_queue = true;
+        }
+    }
+
     /// An event of a die is over. If it goes on with a command, nothing but the queue can be different.
     #[inline]
     pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
         if self.probe.watches_levels() {
             let slot = &self.dies[die as usize];
-            let goes_on = !slot.is_idle() && slot.command.start < now;
+            let goes_on =
+                std::mem::take(&mut self.standing.only_queue) || !slot.is_idle() && slot.command.start < now;
             let is = if goes_on { None } else { Some(self.die_standing(die)) };
             match is.filter(|is| *is != self.standing.dies[die as usize]) {
                 Some(is) => self.change(die, is, now),
@@ -90,8 +101,11 @@ impl<P: Probe> Device<P> {
     /// Operations may have come or gone.
     #[inline]
     pub(super) fn tell_queue(&mut self, now: SimTime) {
-        if self.probe.watches_levels() && self.standing.sums.queue_depth != self.waiting_or_running() as u64 {
-            self.tell_levels(now);
+        if self.probe.watches_levels() {
+            let depth = self.waiting_or_running() as u64;
+            if depth != std::mem::replace(&mut self.standing.sums.queue_depth, depth) {
+                self.probe.levels(now, &self.standing.sums);
+            }
         }
     }
 

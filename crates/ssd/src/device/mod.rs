@@ -373,6 +373,7 @@ impl<P: Probe> Device<P> {
                     && !timing.command.take_time()
                     && !global,
                 global,
+                alone: !(global || has_cache || mapping.is_some()),
                 set_aside: ftl_config.open_blocks as usize - 1,
                 reads_first,
                 multi_plane: ftl_config.multi_plane && config.geometry.planes_per_die > 1,

@@ -1,17 +1,18 @@
-//! The shortest way of what most requests are: a host write, alone on its die.
+//! The shortest way of what most requests are: a host write or read, alone on its die.
 //!
 //! ```text
 //! submit ─► queue of the die ─► data is there: page in, program ─► done
+//!               │            └► read, page out ─► link ─► done
 //!               `─ anything else: `dispatch`, `run`, `account`
 //! ```
 //!
-//! How such a write is submitted is in `submit`, how it begins is here, and how it ends in `wake`.
+//! How such an operation is submitted is in `submit`, how it begins is here, and how it ends in `wake`.
 //!
-//! Where dies have pins of their own and a die that has nothing to collect serves the head of its queue, such a write meets
-//! few of the questions that a device has to answer in general. Here they are asked once, when the device is made
+//! Where dies have pins of their own and a die that has nothing to collect serves the head of its queue, it meets few of the
+//! questions that a device has to answer in general. Here they are asked once, when the device is made
 //! ([`Device::is_plain`]), and the others one by one. What is not plain goes the general way. Both ways lead to the same
 //! state of the device after each event, so a die may change between them at any time. In a checked run, or where somebody
-//! watches the planes, all go the general way.
+//! watches the planes, all go the general way; how the device stands is told on both.
 
 use harmonia_types::{SimDuration, SimTime};
 
@@ -22,7 +23,7 @@ use crate::die::command::{Activity, NO_OP};
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
-    /// Whether nothing of the device stands in the way of a write that is alone on its die.
+    /// Whether nothing of the device stands in the way of an operation that is alone on its die.
     pub(super) fn is_plain(&self) -> bool {
         let rules = &self.rules;
         let is_watched = self.probe.audits() || self.probe.watches_planes();
@@ -37,7 +38,7 @@ impl<P: Probe> Device<P> {
             && !(is_watched || has_queues || has_rules || rules.global || self.governor.is_some())
     }
 
-    /// An idle die begins what is at the head of its queue, if that is a write and nothing is to be collected.
+    /// An idle die begins what is at the head of its queue, if that is a whole page and nothing is to be collected.
     #[inline]
     pub(super) fn begin_plain(&mut self, die: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let slot = &self.dies[die as usize];
@@ -48,14 +49,18 @@ impl<P: Probe> Device<P> {
         }
         if head == NO_OP {
             self.wakes.clear(die as usize);
+            self.changes_only_queue();
             return Ok(());
         }
         let op = &self.ops[head];
         if op.ready > now {
             self.wakes.set(die as usize, op.ready);
+            self.changes_only_queue();
             return Ok(());
         }
-        if op.kind != OpKind::Write || self.index.is_some() || op.fast_fail || self.may_be_low(die) {
+        let is_read = op.kind == OpKind::Read;
+        let is_whole = is_read || op.kind == OpKind::Write;
+        if !is_whole || self.index.is_some() || op.fast_fail || self.may_be_low(die) {
             return self.begin_next(die, now);
         }
         let (next, unit, lpn, cause, origin) = (op.next, op.unit, op.lpn, op.cause, Some(self.origin(op)));
@@ -67,9 +72,13 @@ impl<P: Probe> Device<P> {
             next => self.ops[next].previous = NO_OP,
         }
         self.last_activity = now;
+        if is_read {
+            return self.begin_plain_read(die, head, now);
+        }
         let is_within = self.ftl.program_within(unit, lpn, cause, origin, &mut self.probe);
         // Where a block is opened or closed, somebody may have to hear of it.
         let summaries = if is_within {
+            self.changes_only_queue();
             0
         } else {
             let op = self.ops[head];
@@ -81,6 +90,22 @@ impl<P: Probe> Device<P> {
         // With pins of its own, nothing comes between its steps: they are over as soon as it has begun.
         (command.transfer, command.array, command.summaries) = (page_in, program, summaries);
         self.wakes.set(die as usize, now + page_in + program);
+        Ok(())
+    }
+
+    /// A die begins a read that has left its queue.
+    #[inline]
+    fn begin_plain_read(&mut self, die: u32, handle: u32, now: SimTime) -> Result<(), DeviceFailure> {
+        let op = self.ops[handle];
+        if !self.read_page(&op) {
+            self.finish_untouched(die, handle, now);
+            return self.begin_next(die, now);
+        }
+        self.changes_only_queue();
+        let (array, transfer) = (self.rules.only_read_time(), self.rules.page_out());
+        let command = self.dies[die as usize].begin(Activity::Host(handle), now);
+        (command.transfer, command.array) = (transfer, array);
+        self.wakes.set(die as usize, now + array + transfer);
         Ok(())
     }
 

@@ -60,6 +60,8 @@ pub(super) struct Rules {
     pub pairs: bool,
     /// Collected pages may go to any unit.
     pub global: bool,
+    /// Page moves may go the [short way](super::half): none leaves its unit, and no cache waits for a die that ends one.
+    pub alone: bool,
     /// Partly written blocks a unit may set aside.
     pub set_aside: usize,
     /// What runs may be suspended when something arrives.
@@ -163,6 +165,12 @@ impl Rules {
     #[inline]
     pub fn only_read_time(&self) -> SimDuration {
         self.timing.read.first()
+    }
+
+    /// A page comes from its die: the command and its data.
+    #[inline]
+    pub fn page_out(&self) -> SimDuration {
+        self.timing.command.read + self.timing.transfer
     }
 
     /// How long the array programs a page, where it takes as long for each.

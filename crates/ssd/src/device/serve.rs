@@ -63,12 +63,17 @@ impl<P: Probe> Device<P> {
         if takes_time {
             self.start(die, now);
         } else {
-            let command = &mut self.dies[die as usize].command;
-            command.restart(now);
-            let share = Share::alone(command);
-            self.finish_op(die, handle, share, now);
+            self.finish_untouched(die, handle, now);
         }
         Ok(takes_time)
+    }
+
+    /// An operation is done that needs nothing of its die.
+    pub(super) fn finish_untouched(&mut self, die: u32, handle: u32, now: SimTime) {
+        let command = &mut self.dies[die as usize].command;
+        command.restart(now);
+        let share = Share::alone(command);
+        self.finish_op(die, handle, share, now);
     }
 
     /// How long the array reads the page in which an operation's data lies now.

@@ -79,7 +79,8 @@ impl<P: Probe> Device<P> {
         let rules = &self.rules;
         let (service, page) = (self.service(), rules.link_page);
         let comes_between = page == SimDuration::ZERO || service.0.is_multiple_of(page.0);
-        let is_possible = self.is_plain && !rules.background && !comes_between;
+        let is_watched = self.probe.watches_levels();
+        let is_possible = self.is_plain && !rules.background && !comes_between && !is_watched;
         Settling {
             ends: vec![End::default(); if is_possible { self.dies.len() } else { 0 }],
             ..Settling::default()

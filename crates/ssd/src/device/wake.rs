@@ -3,7 +3,7 @@
 //! ```text
 //! wake      [ command ends ] ─► what leaves the cache for the die ─► dispatch
 //! alone     [ half or whole page move ends ] ─► the next one, if nobody has to be asked; else dispatch
-//! plain     [ host write ends ] ─► the next one, if it is as plain; else dispatch
+//! plain     [ host operation ends ] ─► the next one, if it is as plain; else dispatch
 //! ```
 
 use harmonia_types::{Blame, SimTime};
@@ -76,7 +76,9 @@ impl<P: Probe> Device<P> {
     pub(super) fn end_plain(&mut self, die: u32, handle: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let slot = &mut self.dies[die as usize];
         let op = &self.ops[handle];
-        if op.kind != OpKind::Write || slot.command.summaries > 0 || self.background.is_some() {
+        let is_read = op.kind == OpKind::Read;
+        let is_whole = is_read || op.kind == OpKind::Write;
+        if !is_whole || slot.command.summaries > 0 || self.background.is_some() {
             return self.wake(die, now);
         }
         let (sub, page, ready) = (op.owner.sub(), op.page, op.ready);
@@ -88,16 +90,17 @@ impl<P: Probe> Device<P> {
         let met_gc = slot.has_collected_since(issued);
         let queue_gc = slot.collected_between(ready, start);
         slot.rest();
+        let finish = if is_read { self.link.take(now, self.rules.link_page) } else { now };
         let blame = Blame {
             service: array.0,
             transfer: transfer.0,
             queue_host: ((start - ready) - queue_gc).0,
             queue_gc: queue_gc.0,
-            link: (ready - issued).0,
+            link: ((ready - issued) + (finish - now)).0,
             ..Blame::NONE
         };
         self.ops.release(handle);
-        self.finish_page(sub, page, now, blame, met_gc);
+        self.finish_page(sub, page, finish, blame, met_gc);
         self.last_activity = now;
         self.host_went_first(now);
         self.begin_plain(die, now)
@@ -112,8 +115,9 @@ impl<P: Probe> Device<P> {
         self.begin_plain(die, now)
     }
 
-    /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them.
-    pub(super) fn run_alone(&mut self, limit: SimTime) -> Result<(), DeviceFailure> {
+    /// Lets commands that are alone go on up to `limit`, the first of them at once, while nothing else comes before them. Returns
+    /// the die of the last event, and its time: how the device stands after the events before has been told.
+    pub(super) fn run_alone(&mut self, limit: SimTime) -> Result<(u32, SimTime), DeviceFailure> {
         loop {
             let (now, die) = (self.wakes.next_time(), self.wakes.first() as u32);
             self.count_event(now);
@@ -125,7 +129,8 @@ impl<P: Probe> Device<P> {
                     self.end_move(die, now);
                     self.dies[die as usize].rest();
                     if !self.follow_up(die, now)? {
-                        return self.begin_next(die, now);
+                        self.begin_next(die, now)?;
+                        return Ok((die, now));
                     }
                 }
             }
@@ -136,8 +141,9 @@ impl<P: Probe> Device<P> {
                 || self.fast_waiting > 0
                 || !self.dies[self.wakes.first()].command.is_alone
             {
-                return Ok(());
+                return Ok((die, now));
             }
+            self.look_at(die, now);
         }
     }
 

@@ -1,4 +1,5 @@
-//! Does a device that nobody checks do what one does that is checked, and so goes the general way everywhere?
+//! Does a device that nobody checks do what one does that is checked, and so goes the general way everywhere? And does it tell how it
+//! stands at the same moments?
 //!
 //! Random loads on random devices, compared at every operation. Not verified: writes that are settled when they arrive (`settled`),
 //! and whole runs, which `ways` of the scenario's `swarm` compares.
@@ -8,9 +9,45 @@ use crate::random::{additions, config, pick, superblocks, timing};
 use harmonia_engine::Rng;
 use harmonia_flash::Copyback;
 use harmonia_ssd::interface::{Directive, Stop};
-use harmonia_ssd::probe::{AuditProbe, NoProbe, Probe, any};
+use harmonia_ssd::probe::{AnyProbe, NoProbe, Probe, any, probe_as};
 use harmonia_ssd::{Allocation, Destination, Device, Ftl, Priority, SsdConfig, SubRequest};
-use harmonia_types::{Operation, SimDuration, SimTime};
+use harmonia_types::{Levels, Operation, SimDuration, SimTime};
+
+/// Hears how its device stands: at each time the last that it is told.
+#[derive(Debug, Default)]
+struct Heard {
+    checks: bool,
+    levels: Vec<(SimTime, Levels)>,
+}
+
+impl Probe for Heard {
+    fn audits(&self) -> bool {
+        self.checks
+    }
+
+    fn watches_levels(&self) -> bool {
+        true
+    }
+
+    fn levels(&mut self, at: SimTime, levels: &Levels) {
+        match self.levels.last_mut() {
+            Some(last) if last.0 == at => last.1 = *levels,
+            last => {
+                assert!(last.is_none_or(|last| last.0 < at), "time never falls");
+                self.levels.push((at, *levels));
+            }
+        }
+    }
+}
+
+impl Heard {
+    /// When it changed.
+    fn changes(&self) -> Vec<(SimTime, Levels)> {
+        let mut changes = self.levels.clone();
+        changes.dedup_by_key(|change| change.1);
+        changes
+    }
+}
 
 /// A random device, of those that go a shorter way somewhere more than there are among all.
 fn drawn(seed: u64) -> SsdConfig {
@@ -78,9 +115,12 @@ fn a_device_that_is_not_checked_does_the_same() {
     let (mut devices, mut victims) = (0, 0);
     for seed in 0..600 {
         let config = drawn(seed);
-        let (Some(mut fast), Some(mut checked)) =
-            (device(&config, seed, NoProbe), device(&config, seed, any(AuditProbe)))
-        else {
+        let heard = |checks| Heard { checks, levels: Vec::new() };
+        let (Some(mut fast), Some(mut watched), Some(mut checked)) = (
+            device(&config, seed, NoProbe),
+            device(&config, seed, any(heard(false))),
+            device(&config, seed, any(heard(true))),
+        ) else {
             continue;
         };
         devices += 1;
@@ -105,15 +145,19 @@ fn a_device_that_is_not_checked_does_the_same() {
                 _ => Err(request),
             };
             let (one, other) = (drive(&mut fast, now, step), drive(&mut checked, now, step));
+            assert_eq!(drive(&mut watched, now, step), other, "seed {seed}, step {token} at {now}");
             assert!(one == other, "seed {seed}, step {token} at {now}:\n{one}\n{other}\n{config:#?}");
         }
         while fast.next_wakeup() != SimTime::NEVER {
             let next = fast.next_wakeup();
             fast.advance_until(next, false).expect("room");
+            watched.advance_until(next, false).expect("room");
             checked.advance_until(next, false).expect("room");
             let (one, other) = (told(&mut fast, next), told(&mut checked, next));
             assert!(one == other, "seed {seed}, at {next}:\n{one}\n{other}\n{config:#?}");
         }
+        let changes = |device: &Device<AnyProbe>| probe_as::<Heard>(device.probe()).changes();
+        assert_eq!(changes(&watched), changes(&checked), "seed {seed}: {config:#?}");
         victims += fast.counters().gc_victims;
     }
     assert!(devices > 500 && victims > 20_000, "{devices} devices, {victims} victims");

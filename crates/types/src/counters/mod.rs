@@ -174,13 +174,20 @@ pub trait Counters: Number + Copy + Default + 'static {
         sum
     }
 
-    /// Every number with its declaration, in order; those of structs and lists one by one.
-    fn values(&self) -> Vec<(&'static Counter, u128)> {
-        let (mut values, mut same) = (Vec::new(), *self);
-        same.zip(self, &WHOLE, &mut |counter, number, _| {
-            values.push((counter, number));
-            number
+    /// Goes through all numbers with their declarations, in order; those of structs and lists one by one.
+    #[inline]
+    fn each(&self, mut number: impl FnMut(&'static Counter, u128)) {
+        let mut same = *self;
+        same.zip(self, &WHOLE, &mut |counter, own, _| {
+            number(counter, own);
+            own
         });
+    }
+
+    /// All numbers with their declarations, as [`each`](Self::each) has them.
+    fn values(&self) -> Vec<(&'static Counter, u128)> {
+        let mut values = Vec::new();
+        self.each(|counter, number| values.push((counter, number)));
         values
     }
 }

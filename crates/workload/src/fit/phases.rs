@@ -86,7 +86,7 @@ impl Phases {
                 |pair: &[Part]| pair[0].with(&pair[1]).surprise() - pair[0].surprise() - pair[1].surprise();
             let losses: Vec<f64> = self.0.windows(2).map(loss).collect();
             let mut order: Vec<usize> = (0..losses.len()).collect();
-            order.sort_by(|&a, &b| losses[a].total_cmp(&losses[b]).then(a.cmp(&b)));
+            order.sort_unstable_by(|&a, &b| losses[a].total_cmp(&losses[b]).then(a.cmp(&b)));
             let wanted = (self.0.len() - most).min(self.0.len().div_ceil(JOINED));
             self.join_pairs(&order, wanted);
         }

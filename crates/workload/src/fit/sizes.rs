@@ -52,8 +52,8 @@ impl SizeHistogram {
             return self.exact.clone();
         }
         let mut sizes: Vec<(Bytes, u64)> = self.exact.iter().map(|(&size, &count)| (size, count)).collect();
-        // Stable: of equals the smaller.
-        sizes.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        // Of equals the smaller.
+        sizes.sort_unstable_by_key(|&(size, count)| (std::cmp::Reverse(count), size));
         let (common, others) = sizes.split_at(COMMONEST.min(sizes.len()));
         let mut named: BTreeMap<Bytes, u64> = common.iter().copied().collect();
         let mut octaves = self.rest.clone();

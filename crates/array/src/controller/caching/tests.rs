@@ -30,6 +30,15 @@ fn who_comes_is_let_go_in_order_once_a_quarter_is_free() {
     assert_eq!((cache.let_go(), cache.counters().entry_waits), (Some(6), 3));
 }
 
+#[test]
+fn who_is_put_off_goes_when_the_last_that_reads_is_done() {
+    let layout = Layout::new(crate::layout::Level::Raid4, 3, 4096, 4096, 64 * 4096);
+    let config = StripeCacheConfig { entries: 4, delays: true };
+    let mut cache = Caching::of(config, &layout).expect("it has entries");
+    (cache.reading, cache.delayed) = (2, vec![5, 7]);
+    assert_eq!([cache.reads_no_more(), cache.reads_no_more()], [vec![], vec![5, 7]]);
+}
+
 /// The longest wait is told; of equal ones the later, whose chain goes on.
 #[test]
 fn of_two_chains_the_longer_wait_for_collection_is_told() {

@@ -13,7 +13,7 @@ use super::{ParityPlanner, WITHOUT};
 use crate::config::{Avoid, DegradedWrites, Reads, SmallWrite};
 use crate::coordination::Delivered;
 use crate::health::{Condition, Health};
-use crate::layout::{Layout, Level, Parity, Rotation, Unit};
+use crate::layout::{Groups, Layout, Level, Parity, Rotation, Unit};
 use crate::planner::{
     Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Resyncs,
     Transaction, View,
@@ -306,6 +306,21 @@ fn a_read_that_parity_may_have_otherwise_waits_for_its_member() {
                 None => assert_eq!((answer, pages_of(&patch)), (Answer::Patch, vec![vec![(1, page, pages)]])),
             }
         }
+    }
+}
+
+/// Where reads avoid members, a member that collects refuses them at once. Others wait for it.
+#[test]
+fn reads_of_declustered_stripes_fail_fast_where_they_can_be_avoided() {
+    for reads in [Reads::Wait, Reads::Avoid(Avoid::Any)] {
+        let groups = Groups { parities: 1, data: 2, spares: 1 };
+        let mut stage = Stage::new(Level::Draid(groups), 7, 1, SmallWrite::Fewest);
+        stage.planner.dodge.reads = reads;
+        let plan = stage.plan(&Transaction::unlocked(Operation::Read, 0, 12 * PAGE));
+        let bytes: Bytes = plan.operations().iter().map(|read| read.length).sum();
+        assert_eq!(bytes, 12 * PAGE);
+        let fails_fast = reads != Reads::Wait;
+        assert!(plan.operations().iter().all(|read| read.fast_fail == fails_fast), "{reads:?}");
     }
 }
 

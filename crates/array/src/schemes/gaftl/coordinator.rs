@@ -254,6 +254,7 @@ pub(crate) fn has_floating_stripes(policy: &str, own: &serde_json::Map<String, s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Avoid;
     use crate::coordination::tests::{built, ended, hard, members, soft, started};
     use harmonia_types::DeviceId;
 
@@ -325,6 +326,16 @@ mod tests {
     }
 
     #[test]
+    fn members_collect_one_at_a_time_and_on_command_and_reads_avoid_them() {
+        let told = |redundancy| {
+            let policy = built(&ENTRY, 4, redundancy, "{}").expect("its defaults work");
+            (policy.interface(), policy.keeps_apart(), policy.reads())
+        };
+        assert_eq!(told(1), (Interface::Command, true, Some(Reads::Avoid(Avoid::Longest))));
+        assert_eq!(told(0).2, None, "there is no way around a member");
+    }
+
+    #[test]
     fn it_displaces_and_takes_the_keys_of_serial() {
         assert!(built(&ENTRY, 4, 1, "{\"patience\": \"5ms\"}").is_ok_and(|policy| policy.displaces()));
         assert!(built(&ENTRY, 4, 1, "{\"patience\": \"5us\"}").is_err());
@@ -353,6 +364,7 @@ mod tests {
             assert!(placing(keys).is_err(), "{keys}");
         }
         assert!(built(&ENTRY, 17, 1, "{\"migration\": \"away\"}").is_err());
+        assert!(built(&ENTRY, 16, 2, "{\"migration\": \"away\"}").is_err(), "the paper moves one parity");
     }
 
     /// Two units at least, the parities and the free member, and as many as the map of stripes tells apart.
@@ -362,5 +374,24 @@ mod tests {
             |devices, redundancy| built(&ENTRY, devices, redundancy, "{\"stripes\": \"floating\"}").is_ok();
         let of = |redundancy| (1..20).filter(|&devices| floats(devices, redundancy)).collect::<Vec<u16>>();
         assert_eq!((of(1), of(2)), ((4..=13).collect(), (5..=13).collect()));
+        for (key, of_rows) in
+            [("\"forced\": true", "forced writes"), ("\"migration\": \"away\"", "migration moves")]
+        {
+            let refused = built(&ENTRY, 5, 1, &format!("{{\"stripes\": \"floating\", {key}}}")).err();
+            assert!(refused.is_some_and(|why| why.contains(of_rows)), "{key}");
+        }
+    }
+
+    #[test]
+    fn stripes_float_with_this_policy_and_this_value() {
+        for (policy, keys, floats) in [
+            ("gaftl", "{\"stripes\": \"floating\"}", true),
+            ("gaftl", "{\"stripes\": \"rows\"}", false),
+            ("gaftl", "{}", false),
+            ("serial", "{\"stripes\": \"floating\"}", false),
+        ] {
+            let own = serde_json::from_str(keys).expect("a test writes JSON");
+            assert_eq!(has_floating_stripes(policy, &own), floats, "{policy} {keys}");
+        }
     }
 }

@@ -87,6 +87,7 @@ pub fn drain<P: Probe, C: Payload>(array: &mut Array<P, C>) -> Vec<Completion> {
     while array.next_wakeup() != SimTime::NEVER {
         array.advance_until(array.next_wakeup()).unwrap();
     }
+    array.audit();
     array.completions().drain(..).collect()
 }
 

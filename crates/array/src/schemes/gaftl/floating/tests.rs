@@ -5,7 +5,10 @@ mod array;
 mod degraded;
 mod dual;
 
-use harmonia_types::{BoundCounters, Bytes, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use harmonia_types::{
+    BoundCounters, Bytes, DeviceId, HostRequest, Operation, ReadCounters, RedundancyCounters, SimDuration,
+    SimTime,
+};
 
 use super::stripe_map::each;
 use super::{FloatingPlanner, MOST_MEMBERS};
@@ -306,6 +309,11 @@ fn a_discard_takes_units_out_of_parity_and_with_the_last_of_them_parity() {
     // Half a page is not a page.
     assert_eq!(stage.run(Operation::Trim, 3 * PAGE + 512, PAGE), [vec![], vec![], vec![]]);
     assert_eq!(stage.planner.counters().trims_ignored_bytes, PAGE);
+    // Of a page and two halves beside it the page is discarded.
+    let mut stage = Stage::full(SmallWrite::Reconstruct, 5, 1);
+    let around = stage.run(Operation::Trim, PAGE / 2, 2 * PAGE);
+    assert_eq!(around, [sorted([places[0], places[2]]), vec![places[3]], vec![places[1]]]);
+    assert_eq!(stage.planner.counters().trims_ignored_bytes, PAGE);
 }
 
 /// Its member collects: the others and parity say what the rest of it is.
@@ -321,6 +329,28 @@ fn a_unit_that_is_written_in_part_is_written_whole() {
     // Nothing has been written of it: the rest is zeros.
     let mut stage = Stage::empty(SmallWrite::Reconstruct, 5, 1);
     assert_eq!(stage.run(Operation::Write, 512, 512)[0], []);
+}
+
+#[test]
+fn what_is_read_besides_and_how_parity_is_made_is_counted() {
+    let mut stage = Stage::full(SmallWrite::Reconstruct, 5, 1);
+    let places = stage.places(0);
+    [0..1, 1..2, 0..3].into_iter().for_each(|units| drop(stage.write(units)));
+    // Unit 1 cannot be read: the old unit 0 and parity are.
+    stage.collects(&[places[1].0]);
+    stage.write(0..1);
+    let RedundancyCounters { pre_read_bytes, rows_full, rows_read_modify_write, .. } =
+        stage.planner.counters();
+    assert_eq!((pre_read_bytes / PAGE, rows_full, rows_read_modify_write), (2 + 2 + 2, 1, 1));
+    assert_eq!(stage.planner.counters().rows_reconstruct_write, 2);
+    // Units 0 and 2 and parity are read for unit 1; then unit 0 is wanted as well.
+    stage.read(1..2);
+    stage.read(0..2);
+    let ReadCounters { rebuilt_pages, extra_pages, waited_pages, .. } = stage.planner.read_counters();
+    assert_eq!((rebuilt_pages, extra_pages, waited_pages), (2, 3 + 2, 0));
+    stage.collects(&[places[1].0, places[2].0]);
+    stage.read(1..2);
+    assert_eq!(stage.planner.read_counters().waited_pages, 1);
 }
 
 /// Operations go where they belong, and wait.

@@ -62,7 +62,7 @@ impl Migrating {
         };
         let mut by_age: Vec<DeviceId> = (0..members).map(DeviceId).collect();
         if !placing.oldest_first {
-            by_age.sort_by_key(|member| std::cmp::Reverse(share(member)));
+            by_age.sort_unstable_by_key(|member| (std::cmp::Reverse(share(member)), *member));
         }
         Migrating { map: StripeMap::new(layout, members, rows), placing, by_age, is_returning: false }
     }

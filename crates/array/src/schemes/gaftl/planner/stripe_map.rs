@@ -243,12 +243,46 @@ mod tests {
         map.swap(1, 0);
         assert_eq!((map.member(1, map.parity()), map.member(1, 0)), (DeviceId(4), DeviceId(3)));
         assert_eq!((map.imbalance(), map.is_moved(1), map.is_moved(2)), (1, true, false));
+        let among =
+            [(0, 1), (0, 2), (1, 1), (1, 5), (2, 5)].map(|(first, count)| map.has(Rows { first, count }));
+        assert_eq!(among, [false, true, true, true, false]);
         map.swap(1, 0);
         assert_eq!((map.imbalance(), map.is_moved(1)), (0, true), "nothing is written so far");
         map.settle(Rows { first: 0, count: 1 });
         assert!(map.is_moved(1));
         map.settle(Rows { first: 1, count: 1 });
         assert_eq!((map.moved, map.is_moved(1), map.next(|_| true)), (0, false, None));
+    }
+
+    /// Row 0 was moved and is to return, row 1 is moved, row 2 is moved and back. Row 7 returns in another transaction.
+    #[test]
+    fn what_is_put_back_lies_as_before() {
+        let mut map = map(5, 10);
+        map.swap(0, 0);
+        map.swap(7, 1);
+        map.swap(7, 1);
+        let rows = Rows { first: 0, count: 3 };
+        let (places, moved, surplus) = (map.places(rows).to_vec(), map.moved, map.surplus.clone());
+        map.restore(0);
+        map.swap(1, 2);
+        map.swap(2, 3);
+        map.swap(2, 3);
+        assert_eq!((map.moved, &map.returning[..]), (4, &[7, 0, 2][..]));
+        map.put_back(rows, &places);
+        assert_eq!((map.places(rows), map.moved, &map.surplus), (&places[..], moved, &surplus));
+        assert_eq!(map.returning, [7]);
+    }
+
+    /// Parity of rows 0 and 5 lies on member 0, which has two too many.
+    #[test]
+    fn rows_that_should_return_do_so_in_turn() {
+        let mut map = map(5, 10);
+        map.swap(0, 0);
+        map.swap(5, 0);
+        let next = |map: &mut StripeMap| [map.next(|_| true), map.next(|_| true), map.next(|_| true)];
+        assert_eq!(next(&mut map), [Some(0), Some(5), Some(0)]);
+        map.restore(0);
+        assert_eq!(next(&mut map), [Some(5); 3], "row 0 returns already");
     }
 
     #[test]
