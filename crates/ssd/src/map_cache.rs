@@ -16,13 +16,17 @@
 //!   set, and need not be read.
 //! * **Writes**: an entry that changes makes its page dirty. A dirty page that leaves is written to flash first, and what needs its frame
 //!   waits for that. Where a program carries several mapping units, other dirty pages of the same allocation unit, the oldest first, go along and
-//!   stay, clean. What the program lacks is padding.
+//!   stay, clean. What the program lacks is padding. A page that is used while it is written to leave stays. One that collection changes
+//!   meanwhile leaves, and is behind: else its own program, if that makes a die collect, could keep it for ever.
 //! * **Garbage collection** changes the entries of all that is live in a victim, from the moment at which the victim is taken. Pages of the map
-//!   that are not there come behind those of the host, one for each entry that the host changes, and each once however many of its entries
-//!   change; then they are used like any other. Collection does not wait for them, and they do not wait for it: the new places of moved data
-//!   are in memory until then, however many there are. `most_behind` counts for how many map pages that was. Without the pace of
-//!   the host a small cache would feed itself: pages of the map that are written for collection take room, which is collected. Entries of map
-//!   pages themselves are in the directory.
+//!   that are not there are *behind*: each is read once, however many of its entries change, and is then used like any other. Collection does
+//!   not wait for them, and they do not wait for it. Until then memory beside the cache has the new places of moved data. It has them for
+//!   as many map pages as the cache has frames, and for [`AT_ONCE`] at least. Up to this limit one page comes for each entry that the host
+//!   changes, after those that somebody is parked for. Beyond it, as after a collection on many dies, pages come before these, `AT_ONCE` for each such entry. So
+//!   requests wait for what collection leaves behind. Entries of map pages themselves are in the directory.
+//! * **The pace of the host** is there because a small cache would feed itself otherwise: pages of the map that are written for collection take
+//!   room, which is collected. `AT_ONCE` pages are as many as collection moves for each page of the host at a write amplification of nine. A drive
+//!   on which collection changes more pages of the map than that for each entry of the host stays behind; `most_behind` says how far.
 //!
 //! Source: DFTL (Gupta, Kim and Urgaonkar, ASPLOS 2009), which keeps single entries with a segmented LRU, writes all dirty entries of a map
 //! page with the first of them that leaves, and changes map pages of moved data without caching them. Our unit of the cache is the whole map page.
@@ -38,7 +42,8 @@ use crate::config::SsdConfig;
 use crate::shape::Shape;
 use crate::slab::Slab;
 
-/// Pages of the map that are read at one time because collection moves data, and that the host's writes of before stand for, at most.
+/// Pages of the map that are read at one time because collection moves data, at most. So many may be behind in any case, may be read for what the
+/// host wrote before, and come for each entry that the host changes while too many are behind.
 const AT_ONCE: u32 = 8;
 
 /// Frames that are looked at for dirty pages that go along with one that is written.
@@ -78,11 +83,13 @@ struct MapPage {
     last: u32,
     /// It waits for a frame because somebody is parked for it.
     is_wanted: bool,
-    /// It waits for a frame because collection changes it.
+    /// It waits for a frame because collection changes it, and for nothing else.
     is_behind: bool,
+    /// It has a place in the line of those that are behind, or had been.
+    is_in_line: bool,
     /// It is read because of that alone.
     is_for_gc: bool,
-    /// It is dirty as soon as it is there.
+    /// It is dirty as soon as it is there; or, if it is there, as soon as it is used: collection changed it when it was written to leave.
     dirties: bool,
 }
 
@@ -93,6 +100,7 @@ impl MapPage {
         last: NONE,
         is_wanted: false,
         is_behind: false,
+        is_in_line: false,
         is_for_gc: false,
         dirties: false,
     };
@@ -124,8 +132,9 @@ pub(crate) struct MapCache<T> {
     units: Divisor,
     /// The first page of a unit that is the map's, as the unit counts its logical pages.
     first: u32,
-    /// Map pages that one program carries.
+    /// Map pages that one program carries, and frames that are looked at to fill one.
     program: u32,
+    looks_at: usize,
     frames: Vec<Frame>,
     /// How many frames there may be.
     size: usize,
@@ -133,9 +142,13 @@ pub(crate) struct MapCache<T> {
     newest: u32,
     oldest: u32,
     parked: Slab<Parked<T>>,
-    /// Map pages that wait for a frame because somebody is parked for them, and because collection changes them.
+    /// Map pages that wait for a frame because somebody is parked for them.
     wanted: VecDeque<u32>,
-    behind: VecDeque<u32>,
+    /// Map pages that are behind, and some that are no more.
+    line: VecDeque<u32>,
+    /// How many are behind, and how many may be before they come first.
+    behind: usize,
+    limit: usize,
     /// Map pages that are there, and for which somebody may still be parked.
     there: VecDeque<u32>,
     /// Frames that are to be written.
@@ -159,6 +172,7 @@ impl<T: Clone> MapCache<T> {
             units: Divisor::new(shape.units().into()),
             first: shape.host_pages(),
             program: shape.packing.slots_per_program(),
+            looks_at: LOOKED_AT,
             frames: Vec::with_capacity(size),
             size,
             pages: vec![MapPage::AWAY; pages],
@@ -166,7 +180,9 @@ impl<T: Clone> MapCache<T> {
             oldest: NONE,
             parked: Slab::default(),
             wanted: VecDeque::new(),
-            behind: VecDeque::with_capacity(pages),
+            line: VecDeque::with_capacity(pages),
+            behind: 0,
+            limit: size.max(AT_ONCE as usize),
             there: VecDeque::new(),
             to_write: VecDeque::new(),
             leaving: 0,
@@ -189,13 +205,21 @@ impl<T: Clone> MapCache<T> {
 
     /// Whether a page of the map is there for who comes now. A write changes an entry of it.
     pub fn ask(&mut self, page: u32, changes: bool) -> bool {
-        self.allowed = (self.allowed + u32::from(changes)).min(AT_ONCE);
+        if changes {
+            // Beyond the limit all that is too much may come.
+            let (pace, most) = match self.behind.saturating_sub(self.limit) as u32 {
+                0 => (1, AT_ONCE),
+                over => (AT_ONCE, over.max(AT_ONCE)),
+            };
+            self.allowed = (self.allowed + pace).min(most);
+        }
         let MapPage { frame, first, .. } = self.pages[page as usize];
         // Who is parked goes on before who comes.
         let is_there = frame != NONE && first == NONE && self.frames[frame as usize].state != State::Loading;
         if is_there {
             self.counters.hits += 1;
-            self.frames[frame as usize].dirty |= changes;
+            let since_written = std::mem::take(&mut self.pages[page as usize].dirties);
+            self.frames[frame as usize].dirty |= changes || since_written;
             self.take_out(frame);
             self.put_newest(frame);
         } else {
@@ -218,6 +242,7 @@ impl<T: Clone> MapCache<T> {
         }
         if of.frame == NONE && !of.is_wanted {
             of.is_wanted = true;
+            self.behind -= usize::from(std::mem::take(&mut of.is_behind));
             self.wanted.push_back(page);
         }
     }
@@ -226,16 +251,28 @@ impl<T: Clone> MapCache<T> {
     pub fn moves(&mut self, lpn: u32) {
         let page = self.page_of(lpn);
         let Some(of) = self.pages.get_mut(page as usize) else { return };
-        match self.frames.get_mut(of.frame as usize).filter(|frame| frame.state != State::Loading) {
+        // A page that leaves does not stay for that: collection may go on for as long as it is written.
+        let stays =
+            |frame: &&mut Frame| matches!(frame.state, State::There | State::Writing { leaves: false });
+        match self.frames.get_mut(of.frame as usize).filter(stays) {
             Some(frame) => frame.dirty = true,
             None => of.dirties = true,
         }
         if of.frame == NONE && !of.is_wanted && !of.is_behind {
-            of.is_behind = true;
-            self.behind.push_back(page);
-            self.counters.pages_for_gc += 1;
-            self.counters.most_behind = self.counters.most_behind.max(self.behind.len() as u64);
+            self.falls_behind(page);
         }
+    }
+
+    /// A page of the map that is not there waits for a frame because collection has changed it.
+    fn falls_behind(&mut self, page: u32) {
+        let of = &mut self.pages[page as usize];
+        of.is_behind = true;
+        if !std::mem::replace(&mut of.is_in_line, true) {
+            self.line.push_back(page);
+        }
+        self.behind += 1;
+        self.counters.pages_for_gc += 1;
+        self.counters.most_behind = self.counters.most_behind.max(self.behind as u64);
     }
 
     /// What is to be done next, if anything. `on_flash`: whether a page of the map is on flash, which is at this place.
@@ -289,24 +326,28 @@ impl<T: Clone> MapCache<T> {
 
     /// The page of the map that gets a frame next, and whether that is for collection alone.
     fn next_wanted(&mut self) -> Option<(u32, bool)> {
-        if let Some(&page) = self.wanted.front() {
-            return Some((page, false));
-        }
-        while let Some(&page) = self.behind.front() {
+        let wanted = self.wanted.front().map(|&page| (page, false));
+        let behind = self.next_behind().filter(|_| self.for_gc < AT_ONCE && self.allowed > 0);
+        let behind = behind.map(|page| (page, true));
+        if self.behind > self.limit { behind.or(wanted) } else { wanted.or(behind) }
+    }
+
+    /// The first page that is behind.
+    fn next_behind(&mut self) -> Option<u32> {
+        while let Some(&page) = self.line.front() {
             let of = &mut self.pages[page as usize];
-            if of.frame == NONE {
-                return (self.for_gc < AT_ONCE && self.allowed > 0).then_some((page, true));
+            if of.is_behind {
+                return Some(page);
             }
-            // It got one for somebody else.
-            of.is_behind = false;
-            self.behind.pop_front();
+            of.is_in_line = false;
+            self.line.pop_front();
         }
         None
     }
 
     /// Frames that pages could get now, if there were as many.
     fn frames_wanted(&self) -> usize {
-        self.wanted.len() + self.behind.len().min((AT_ONCE - self.for_gc).min(self.allowed) as usize)
+        self.wanted.len() + self.behind.min((AT_ONCE - self.for_gc).min(self.allowed) as usize)
     }
 
     /// A frame without a page: a new one, or that of the page which was used least recently, if flash has all of its entries. If it has not,
@@ -328,8 +369,12 @@ impl<T: Clone> MapCache<T> {
             self.write_with_others(victim);
             return None;
         }
-        self.pages[page as usize].frame = NONE;
         self.take_out(victim);
+        let of = &mut self.pages[page as usize];
+        of.frame = NONE;
+        if of.dirties {
+            self.falls_behind(page);
+        }
         Some(victim)
     }
 
@@ -345,7 +390,7 @@ impl<T: Clone> MapCache<T> {
         self.write(victim, true);
         self.leaving += 1;
         let (mut left, mut frame, mut looked) = (self.program - 1, self.oldest, 0);
-        while left > 0 && frame != NONE && looked < LOOKED_AT {
+        while left > 0 && frame != NONE && looked < self.looks_at {
             let Frame { page, state, dirty, newer, .. } = self.frames[frame as usize];
             if dirty && state == State::There && self.place_of(page).0 == unit {
                 self.write(frame, false);
@@ -358,6 +403,7 @@ impl<T: Clone> MapCache<T> {
     fn write(&mut self, frame: u32, leaves: bool) {
         let of = &mut self.frames[frame as usize];
         (of.state, of.dirty) = (State::Writing { leaves }, false);
+        self.pages[of.page as usize].dirties = false;
         self.to_write.push_back(frame);
     }
 
@@ -366,8 +412,9 @@ impl<T: Clone> MapCache<T> {
         let of = &mut self.pages[page as usize];
         (of.frame, of.is_for_gc) = (frame, for_gc);
         if for_gc {
-            of.is_behind = false;
-            self.behind.pop_front();
+            (of.is_behind, of.is_in_line) = (false, false);
+            self.line.pop_front();
+            self.behind -= 1;
             (self.for_gc, self.allowed) = (self.for_gc + 1, self.allowed - 1);
         } else {
             of.is_wanted = false;
@@ -429,10 +476,10 @@ impl<T: Clone> MapCache<T> {
         (self.newest, self.oldest) = (NONE, NONE);
         self.parked.release_all();
         self.wanted.clear();
-        self.behind.clear();
+        self.line.clear();
         self.there.clear();
         self.to_write.clear();
-        (self.leaving, self.for_gc, self.allowed) = (0, 0, 0);
+        (self.leaving, self.behind, self.for_gc, self.allowed) = (0, 0, 0, 0);
     }
 
     /// Those who are parked, in no order that means anything.
@@ -451,7 +498,7 @@ impl<T: Clone> MapCache<T> {
 
     /// A window begins: maxima count anew.
     pub fn begin_window(&mut self) {
-        self.counters.most_behind = self.behind.len() as u64;
+        self.counters.most_behind = self.behind as u64;
     }
 
     /// Checks that pages, frames and those who are parked belong together.
@@ -480,6 +527,13 @@ impl<T: Clone> MapCache<T> {
             (waiting, for_gc) = (waiting + count, for_gc + u32::from(of.is_for_gc));
         }
         assert_eq!((waiting, for_gc), (self.waiting(), self.for_gc), "parked, and read for collection");
+        let (mut behind, mut in_line) = (0, 0);
+        for of in &self.pages {
+            let is_away = of.frame == NONE && !of.is_wanted && of.is_in_line && of.dirties;
+            assert!(!of.is_behind || is_away, "a page that is behind waits for nothing else");
+            (behind, in_line) = (behind + usize::from(of.is_behind), in_line + usize::from(of.is_in_line));
+        }
+        assert_eq!((behind, in_line), (self.behind, self.line.len()), "behind, and in line");
         let must_go_on = self.leaving == 0 && !self.wanted.is_empty();
         let busy = self.frames.iter().all(|frame| frame.state != State::There);
         assert!(!must_go_on || busy, "a page of the map that is wanted gets a frame");
@@ -616,6 +670,121 @@ mod tests {
         assert!(cache.ask(of_one[1], false) && !cache.ask(of_one[0], false), "only the first one leaves");
     }
 
+    /// It leaves when it is written, though collection changes it meanwhile. If it is used first, it stays, and is written again.
+    #[test]
+    fn collection_does_not_keep_a_page_that_leaves() {
+        for is_used in [false, true] {
+            let mut cache = cache(1, 1);
+            asks(&mut cache, 0, true, 0);
+            done(&mut cache);
+            asks(&mut cache, 1, false, 1);
+            assert_eq!(cache.next(|_| true), Some(Next::Write { page: 0, frame: 0 }));
+            moves(&mut cache, [0]);
+            assert_eq!((cache.behind, cache.counters().pages_for_gc), (0, 0), "it is still there");
+            if is_used {
+                assert!(cache.ask(0, false));
+            }
+            cache.is_written(0);
+            let next =
+                if is_used { Next::Write { page: 0, frame: 0 } } else { Next::Read { page: 1, frame: 0 } };
+            assert_eq!(cache.next(|_| true), Some(next));
+            let counted = if is_used { (0, 0) } else { (1, 1) };
+            assert_eq!((cache.behind as u64, cache.counters().pages_for_gc), counted);
+            cache.audit();
+        }
+    }
+
+    /// One that goes along is dirty again, and stays.
+    #[test]
+    fn collection_changes_a_page_that_goes_along() {
+        let mut cache = cache(2, 2);
+        let units = cache.units.by() as u32;
+        for page in [0, units] {
+            asks(&mut cache, page, true, 0);
+            done(&mut cache);
+        }
+        asks(&mut cache, 1 + units, false, 1);
+        let writes: Vec<_> = std::iter::from_fn(|| cache.next(|_| true)).collect();
+        assert_eq!(pages(&writes).1, [0, units]);
+        moves(&mut cache, [units]);
+        cache.is_written(0);
+        cache.is_written(1);
+        done(&mut cache);
+        asks(&mut cache, 0, false, 0);
+        assert_eq!(pages(&done(&mut cache)), (vec![0], vec![units]), "written again when it leaves");
+    }
+
+    /// Frames are looked at from the oldest on, the one that leaves among them.
+    #[test]
+    fn few_frames_are_looked_at_to_fill_a_program() {
+        for (looks_at, written) in [(1, 1), (2, 1), (3, 2), (4, 3)] {
+            let mut cache = MapCache { looks_at, ..cache(5, 4) };
+            let of_one = [0, 1, 2].map(|index| index * cache.units.by() as u32);
+            let clean = (0..16).find(|page| !of_one.contains(page)).expect("another page");
+            for (page, changes) in [(of_one[0], true), (clean, false), (of_one[1], true), (of_one[2], true)] {
+                asks(&mut cache, page, changes, 0);
+                done(&mut cache);
+            }
+            cache.write_with_others(cache.oldest);
+            assert_eq!(pages(&done(&mut cache)).1, of_one[..written], "{looks_at} frames");
+        }
+    }
+
+    /// Units have pages of the map in turn, behind those of the host.
+    #[test]
+    fn the_number_of_a_map_page_names_its_place() {
+        let cache = MapCache { units: Divisor::new(3), first: 100, ..cache(1, 1) };
+        assert_eq!(
+            [0, 1, 2, 3, 10].map(|page| cache.place_of(page)),
+            [(0, 100), (1, 100), (2, 100), (0, 101), (1, 103)]
+        );
+        assert_eq!([0, 7, 8, 15, 16].map(|lpn| cache.page_of(lpn)), [0, 0, 1, 1, 2]);
+    }
+
+    #[test]
+    fn one_page_leaves_for_each_that_waits() {
+        let mut cache = cache(2, 1);
+        for page in [0, 1] {
+            asks(&mut cache, page, true, 0);
+            done(&mut cache);
+        }
+        asks(&mut cache, 2, false, 0);
+        assert_eq!(cache.next(|_| true), Some(Next::Write { page: 0, frame: 0 }));
+        assert_eq!(cache.next(|_| true), None, "page 1 stays");
+        asks(&mut cache, 3, false, 1);
+        assert_eq!(cache.next(|_| true), Some(Next::Write { page: 1, frame: 1 }), "until another one waits");
+        cache.audit();
+        cache.is_written(1);
+        assert_eq!(cache.next(|_| true), Some(Next::Read { page: 2, frame: 1 }), "where room is first");
+    }
+
+    /// The same for pages that come for collection: as many as may be read more, and no more than the host has allowed.
+    #[test]
+    fn pages_leave_for_those_that_are_behind_as_many_as_may_come() {
+        let wanted =
+            |for_gc, allowed, behind| MapCache { for_gc, allowed, behind, ..cache(2, 1) }.frames_wanted();
+        assert_eq!([wanted(0, 3, 5), wanted(0, 8, 5), wanted(6, 8, 5), wanted(8, 8, 5)], [3, 5, 2, 0]);
+    }
+
+    /// What collection changes is dirty, whether its page is there or on the way; such a page is not behind.
+    #[test]
+    fn collection_changes_what_is_there_and_what_comes() {
+        let mut cache = cache(2, 1);
+        asks(&mut cache, 0, false, 0);
+        done(&mut cache);
+        moves(&mut cache, [0]);
+        asks(&mut cache, 1, false, 0);
+        let Some(Next::Read { page: 1, frame }) = cache.next(|_| true) else { panic!("page 1 is read") };
+        moves(&mut cache, [1]);
+        cache.is_there(frame);
+        assert_eq!((cache.behind, cache.counters().pages_for_gc), (0, 0));
+        done(&mut cache);
+        for (page, leaves) in [(2, 0), (3, 1)] {
+            asks(&mut cache, page, false, 0);
+            assert_eq!(pages(&done(&mut cache)), (vec![page], vec![leaves]));
+        }
+    }
+
     /// Each after others, and for each entry that the host changes one: without that nothing is read.
     #[test]
     fn collection_asks_for_each_page_once_and_behind_others() {
@@ -640,6 +809,79 @@ mod tests {
         cache.is_there(frame);
         assert_eq!(cache.next(|_| true), None, "and no more than that before the host writes again");
         assert!(cache.frames[frame as usize].dirty, "its entries have changed");
+    }
+
+    /// Entries 8 p to 8 p + 7 are in page p.
+    fn moves(cache: &mut MapCache<u32>, pages: impl IntoIterator<Item = u32>) {
+        pages.into_iter().for_each(|page| cache.moves(8 * page));
+    }
+
+    /// Two frames, but eight may be behind. Of twelve the first four come before what the host wants, and others after it.
+    #[test]
+    fn what_is_behind_the_limit_comes_before_the_host() {
+        let mut cache = cache(2, 1);
+        moves(&mut cache, 0..12);
+        asks(&mut cache, 13, false, 0);
+        assert_eq!(pages(&done(&mut cache)).0, [13], "a read of the host lets none come");
+        asks(&mut cache, 14, true, 0);
+        assert_eq!(pages(&done(&mut cache)).0, [0, 1, 2, 3, 14, 4, 5, 6, 7]);
+        assert_eq!((cache.behind, cache.allowed), (4, 0));
+        // Eight are not too many: one for each change, after the host.
+        moves(&mut cache, 0..4);
+        asks(&mut cache, 15, true, 0);
+        assert_eq!((pages(&done(&mut cache)).0, cache.behind), (vec![15, 8], 7));
+    }
+
+    /// All that is too much may come at once for a change, but eight pages at a time.
+    #[test]
+    fn many_pages_beyond_the_limit_are_read_eight_at_a_time() {
+        let mut cache = cache(10, 1);
+        moves(&mut cache, 0..30);
+        for _ in 0..2 {
+            cache.ask(31, true);
+        }
+        assert_eq!((cache.limit, cache.allowed), (10, 16));
+        cache.ask(31, true);
+        assert_eq!(cache.allowed, 20, "what is too much");
+        cache.park(31, true, 0);
+        let begun: Vec<_> = std::iter::from_fn(|| cache.next(|_| true)).collect();
+        assert_eq!(pages(&begun).0, [0, 1, 2, 3, 4, 5, 6, 7, 31], "others go on");
+        done(&mut cache);
+        cache.audit();
+    }
+
+    /// The host changes entries, and collection those of seven pages of the map for each. When the limit has been passed, the next change of
+    /// the host lets more come than collection adds.
+    #[test]
+    fn collection_that_changes_seven_pages_for_each_of_the_host_is_not_left_behind() {
+        for frames in [1, 4, 12] {
+            let (mut cache, mut rng) = (cache(frames, 1), Rng::stream(frames, "behind"));
+            let (map, mut most) = (cache.pages.len() as u64, 0);
+            for who in 0..3_000 {
+                asks(&mut cache, rng.below(map) as u32, true, who);
+                let changed: Vec<u32> = (0..7).map(|_| rng.below(map) as u32).collect();
+                moves(&mut cache, changed);
+                most = most.max(cache.behind);
+                done(&mut cache);
+            }
+            assert!(most <= cache.limit + 2 * 7 && most > cache.limit, "{most} behind, {frames} frames");
+            assert_eq!(cache.counters().most_behind, most as u64);
+        }
+    }
+
+    /// It comes for the host, and collection need not read it.
+    #[test]
+    fn who_comes_for_the_host_is_no_more_behind() {
+        let mut cache = cache(1, 1);
+        moves(&mut cache, [3, 4]);
+        asks(&mut cache, 3, false, 0);
+        assert_eq!((cache.behind, pages(&done(&mut cache)).0), (1, vec![3]));
+        // It has changed, so it is written when it leaves. Page 4 comes for the change of page 5.
+        asks(&mut cache, 5, true, 0);
+        assert_eq!((pages(&done(&mut cache)), cache.behind), ((vec![5, 4], vec![3, 5]), 0));
+        moves(&mut cache, [3]);
+        cache.begin_window();
+        assert_eq!((cache.counters().pages_for_gc, cache.counters().most_behind), (3, 1));
     }
 
     #[test]

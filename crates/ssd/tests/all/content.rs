@@ -350,12 +350,15 @@ fn check(seed: u64, pages: Pages, maps: bool) -> [u64; 9] {
     device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     oracle.arrive(&all, page_size, now);
     device.submit(now, all).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
+    let mut rounds = 0;
     while device.next_wakeup() != SimTime::NEVER {
         let wakeup = device.next_wakeup();
         device
             .advance_until(wakeup, true)
             .unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
         device.notices().clear();
+        rounds += 1;
+        assert!(rounds < 1_000_000, "seed {seed}: it comes to no rest\n{config:#?}");
     }
     answers.hear(&mut device, &oracle);
     device.ftl().audit();
