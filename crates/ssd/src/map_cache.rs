@@ -670,6 +670,73 @@ mod tests {
         assert!(cache.ask(of_one[1], false) && !cache.ask(of_one[0], false), "only the first one leaves");
     }
 
+    #[test]
+    fn a_page_that_is_not_on_flash_is_there_at_once() {
+        let mut cache = cache(1, 1);
+        asks(&mut cache, 3, false, 9);
+        let places = std::cell::Cell::new(None);
+        let blank = |place| {
+            places.set(Some(place));
+            false
+        };
+        assert_eq!(cache.next(blank), Some(Next::GoesOn(9)));
+        assert_eq!((places.get(), cache.counters().read_pages), (Some(cache.place_of(3)), 0));
+        assert!(cache.ask(3, false));
+    }
+
+    #[test]
+    fn only_changed_pages_of_the_same_unit_go_along() {
+        let mut cache = MapCache { units: Divisor::new(2), ..cache(5, 4) };
+        for (page, changes) in [(0, true), (1, true), (2, false), (4, true)] {
+            asks(&mut cache, page, changes, 0);
+            done(&mut cache);
+        }
+        cache.write_with_others(cache.oldest);
+        assert_eq!(pages(&done(&mut cache)).1, [0, 4], "page 1 is of another unit, and page 2 clean");
+    }
+
+    #[test]
+    fn a_page_stays_changed_for_whoever_waits_behind_others() {
+        let mut cache = cache(1, 1);
+        asks(&mut cache, 0, true, 0);
+        let Some(Next::Read { page: 0, frame }) = cache.next(|_| true) else { panic!("page 0 is read") };
+        cache.is_there(frame);
+        assert!(!asks(&mut cache, 0, false, 1), "nobody overtakes who is parked");
+        done(&mut cache);
+        asks(&mut cache, 1, false, 0);
+        assert_eq!(pages(&done(&mut cache)), (vec![1], vec![0]));
+    }
+
+    /// Pages that are there, on the way, written and behind are forgotten, with who waits and what the host has allowed.
+    #[test]
+    fn nothing_is_left_when_power_is_lost() {
+        let mut cache = cache(3, 1);
+        moves(&mut cache, 8..20);
+        for page in [0, 1] {
+            asks(&mut cache, page, true, 0);
+            done(&mut cache);
+        }
+        moves(&mut cache, 8..20);
+        for page in [3, 4] {
+            asks(&mut cache, page, true, 1);
+        }
+        let begun: Vec<_> = std::iter::from_fn(|| cache.next(|_| true)).collect();
+        let Some(&Next::Write { frame, .. }) = begun.first() else { panic!("a page leaves: {begun:?}") };
+        cache.is_written(frame);
+        while cache.next(|_| true).is_some() {}
+        assert!(cache.leaving > 0 && cache.behind > 0 && cache.for_gc > 0 && cache.allowed > 0);
+        cache.forget_all();
+        let MapCache { leaving, behind, for_gc, allowed, .. } = cache;
+        assert_eq!((leaving, behind, for_gc, allowed, cache.waiting()), (0, 0, 0, 0, 0));
+        assert_eq!(done(&mut cache), []);
+        // It goes on as a new one.
+        for page in [0, 1, 2] {
+            asks(&mut cache, page, false, 7);
+            assert_eq!(done(&mut cache).last(), Some(&Next::GoesOn(7)));
+        }
+        assert_eq!((cache.ask(0, false), cache.ask(8, false)), (true, false));
+    }
+
     /// It leaves when it is written, though collection changes it meanwhile. If it is used first, it stays, and is written again.
     #[test]
     fn collection_does_not_keep_a_page_that_leaves() {
@@ -692,6 +759,21 @@ mod tests {
             assert_eq!((cache.behind as u64, cache.counters().pages_for_gc), counted);
             cache.audit();
         }
+    }
+
+    /// A write has all that has changed before it.
+    #[test]
+    fn a_page_that_is_written_again_is_not_behind() {
+        let mut cache = cache(1, 1);
+        asks(&mut cache, 0, true, 0);
+        done(&mut cache);
+        asks(&mut cache, 1, false, 1);
+        assert_eq!(cache.next(|_| true), Some(Next::Write { page: 0, frame: 0 }));
+        moves(&mut cache, [0]);
+        cache.is_written(0);
+        moves(&mut cache, [0]);
+        assert_eq!(pages(&done(&mut cache)), (vec![1], vec![0]));
+        assert_eq!(cache.behind, 0);
     }
 
     /// One that goes along is dirty again, and stays.

@@ -1122,7 +1122,7 @@ fn setting(name: &str, default: u64) -> u64 {
 fn every_random_scenario_ends_and_adds_up() {
     let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
     let next = AtomicU64::new(first);
-    let collected = AtomicU64::new(0);
+    let (collected, mapped) = (AtomicU64::new(0), AtomicU64::new(0));
     let failed = AtomicBool::new(false);
     let refused = Mutex::new(Vec::new());
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -1135,7 +1135,11 @@ fn every_random_scenario_ends_and_adds_up() {
             let generated = generate(seed);
             let attempt = std::panic::AssertUnwindSafe(|| check(seed, &generated, folder.path()));
             match std::panic::catch_unwind(attempt) {
-                Ok(Ending::Report(collects)) => drop(collected.fetch_add(collects.into(), Ordering::Relaxed)),
+                Ok(Ending::Report(collects)) => {
+                    collected.fetch_add(collects.into(), Ordering::Relaxed);
+                    let is_mapped = generated.toml.contains("\nmapping_cache = ");
+                    mapped.fetch_add(is_mapped.into(), Ordering::Relaxed);
+                }
                 Ok(Ending::OutOfBlocks(text)) => {
                     refused.lock().expect("no panic holds it").push((seed, text))
                 }
@@ -1156,15 +1160,16 @@ fn every_random_scenario_ends_and_adds_up() {
     });
     let mut refused = refused.into_inner().expect("no panic holds it");
     refused.sort();
-    let collected = collected.into_inner();
+    let (collected, mapped) = (collected.into_inner(), mapped.into_inner());
     eprintln!(
-        "{count} scenarios from seed {first}: {collected} collected garbage, {} ran out of blocks",
+        "{count} scenarios from seed {first}: {collected} collected garbage, {mapped} had a mapping cache, {} ran out of blocks",
         refused.len()
     );
     for (seed, text) in &refused {
         eprintln!("seed {seed}: {text}");
     }
     assert!(collected >= count / 2, "only {collected} of {count} scenarios collect garbage");
+    assert!(mapped >= count / 20, "only {mapped} of {count} scenarios have a mapping cache");
     // Spare suffices in every one of them.
     assert!(refused.is_empty(), "feasible scenarios ran out of blocks");
 }
