@@ -20,13 +20,13 @@
 //!   meanwhile leaves, and is behind: else its own program, if that makes a die collect, could keep it for ever.
 //! * **Garbage collection** changes the entries of all that is live in a victim, from the moment at which the victim is taken. Pages of the map
 //!   that are not there are *behind*: each is read once, however many of its entries change, and is then used like any other. Collection does
-//!   not wait for them, and they do not wait for it. Until then memory beside the cache has the new places of moved data. It has them for
-//!   as many map pages as the cache has frames, and for [`AT_ONCE`] at least. Up to this limit one page comes for each entry that the host
-//!   changes, after those that somebody is parked for. Beyond it, as after a collection on many dies, pages come before these, `AT_ONCE` for each such entry. So
-//!   requests wait for what collection leaves behind. Entries of map pages themselves are in the directory.
+//!   not wait for them, and they do not wait for it. Until then memory beside the cache has the new places of moved data: of as many entries, each
+//!   with its number, as take the room of the cache again, and of [`AT_ONCE`] at least. Up to this limit one page comes for each entry that the
+//!   host changes, after those that somebody is parked for. Beyond it, as after a collection on many dies, pages come before these, `AT_ONCE` for
+//!   each such entry. So requests wait for what collection leaves behind. Entries of map pages themselves are in the directory.
 //! * **The pace of the host** is there because a small cache would feed itself otherwise: pages of the map that are written for collection take
-//!   room, which is collected. `AT_ONCE` pages are as many as collection moves for each page of the host at a write amplification of nine. A drive
-//!   on which collection changes more pages of the map than that for each entry of the host stays behind; `most_behind` says how far.
+//!   room, which is collected. `AT_ONCE` pages have at least the entries that collection moves for each page of the host at a write amplification
+//!   of nine. A drive on which it moves more, in as many pages of the map, stays behind; `most_behind` says how far.
 //!
 //! Source: DFTL (Gupta, Kim and Urgaonkar, ASPLOS 2009), which keeps single entries with a segmented LRU, writes all dirty entries of a map
 //! page with the first of them that leaves, and changes map pages of moved data without caching them. Our unit of the cache is the whole map page.
@@ -42,8 +42,8 @@ use crate::config::SsdConfig;
 use crate::shape::Shape;
 use crate::slab::Slab;
 
-/// Pages of the map that are read at one time because collection moves data, at most. So many may be behind in any case, may be read for what the
-/// host wrote before, and come for each entry that the host changes while too many are behind.
+/// Pages of the map that are read at one time because collection moves data, at most. So many may be read for what the host wrote before, and
+/// come for each entry that the host changes while too many have moved.
 const AT_ONCE: u32 = 8;
 
 /// Frames that are looked at for dirty pages that go along with one that is written.
@@ -91,6 +91,8 @@ struct MapPage {
     is_for_gc: bool,
     /// It is dirty as soon as it is there; or, if it is there, as soon as it is used: collection changed it when it was written to leave.
     dirties: bool,
+    /// Entries that collection has changed since then.
+    moved: u32,
 }
 
 impl MapPage {
@@ -103,6 +105,7 @@ impl MapPage {
         is_in_line: false,
         is_for_gc: false,
         dirties: false,
+        moved: 0,
     };
 }
 
@@ -146,8 +149,10 @@ pub(crate) struct MapCache<T> {
     wanted: VecDeque<u32>,
     /// Map pages that are behind, and some that are no more.
     line: VecDeque<u32>,
-    /// How many are behind, and how many may be before they come first.
+    /// How many are behind.
     behind: usize,
+    /// Entries of moved data that memory has beside the cache, and with how many pages that are behind come first.
+    moved: usize,
     limit: usize,
     /// Map pages that are there, and for which somebody may still be parked.
     there: VecDeque<u32>,
@@ -182,7 +187,9 @@ impl<T: Clone> MapCache<T> {
             wanted: VecDeque::new(),
             line: VecDeque::with_capacity(pages),
             behind: 0,
-            limit: size.max(AT_ONCE as usize),
+            moved: 0,
+            // Both numbers of an entry.
+            limit: (size * config.entries_of_map_page() as usize / 2).max(AT_ONCE as usize),
             there: VecDeque::new(),
             to_write: VecDeque::new(),
             leaving: 0,
@@ -206,10 +213,11 @@ impl<T: Clone> MapCache<T> {
     /// Whether a page of the map is there for who comes now. A write changes an entry of it.
     pub fn ask(&mut self, page: u32, changes: bool) -> bool {
         if changes {
-            // Beyond the limit all that is too much may come.
-            let (pace, most) = match self.behind.saturating_sub(self.limit) as u32 {
-                0 => (1, AT_ONCE),
-                over => (AT_ONCE, over.max(AT_ONCE)),
+            // Beyond the limit all that are behind may come.
+            let (pace, most) = if self.moved > self.limit {
+                (AT_ONCE, AT_ONCE.max(self.behind as u32))
+            } else {
+                (1, AT_ONCE)
             };
             self.allowed = (self.allowed + pace).min(most);
         }
@@ -218,7 +226,7 @@ impl<T: Clone> MapCache<T> {
         let is_there = frame != NONE && first == NONE && self.frames[frame as usize].state != State::Loading;
         if is_there {
             self.counters.hits += 1;
-            let since_written = std::mem::take(&mut self.pages[page as usize].dirties);
+            let since_written = self.takes_moved(page);
             self.frames[frame as usize].dirty |= changes || since_written;
             self.take_out(frame);
             self.put_newest(frame);
@@ -256,11 +264,21 @@ impl<T: Clone> MapCache<T> {
             |frame: &&mut Frame| matches!(frame.state, State::There | State::Writing { leaves: false });
         match self.frames.get_mut(of.frame as usize).filter(stays) {
             Some(frame) => frame.dirty = true,
-            None => of.dirties = true,
+            None => {
+                (of.dirties, of.moved) = (true, of.moved + 1);
+                self.moved += 1;
+            }
         }
         if of.frame == NONE && !of.is_wanted && !of.is_behind {
             self.falls_behind(page);
         }
+    }
+
+    /// A page takes the entries that memory has of it beside the cache. Whether any of its entries had changed.
+    fn takes_moved(&mut self, page: u32) -> bool {
+        let of = &mut self.pages[page as usize];
+        self.moved -= std::mem::take(&mut of.moved) as usize;
+        std::mem::take(&mut of.dirties)
     }
 
     /// A page of the map that is not there waits for a frame because collection has changed it.
@@ -329,7 +347,7 @@ impl<T: Clone> MapCache<T> {
         let wanted = self.wanted.front().map(|&page| (page, false));
         let behind = self.next_behind().filter(|_| self.for_gc < AT_ONCE && self.allowed > 0);
         let behind = behind.map(|page| (page, true));
-        if self.behind > self.limit { behind.or(wanted) } else { wanted.or(behind) }
+        if self.moved > self.limit { behind.or(wanted) } else { wanted.or(behind) }
     }
 
     /// The first page that is behind.
@@ -403,7 +421,8 @@ impl<T: Clone> MapCache<T> {
     fn write(&mut self, frame: u32, leaves: bool) {
         let of = &mut self.frames[frame as usize];
         (of.state, of.dirty) = (State::Writing { leaves }, false);
-        self.pages[of.page as usize].dirties = false;
+        let page = of.page;
+        self.takes_moved(page);
         self.to_write.push_back(frame);
     }
 
@@ -431,7 +450,7 @@ impl<T: Clone> MapCache<T> {
         assert!(state == State::Loading, "only a page that is read comes to be there");
         let of = &mut self.pages[page as usize];
         self.for_gc -= u32::from(std::mem::take(&mut of.is_for_gc));
-        let dirty = std::mem::take(&mut of.dirties);
+        let dirty = self.takes_moved(page);
         let frame = &mut self.frames[frame as usize];
         (frame.state, frame.dirty) = (State::There, dirty);
         self.there.push_back(page);
@@ -479,7 +498,8 @@ impl<T: Clone> MapCache<T> {
         self.line.clear();
         self.there.clear();
         self.to_write.clear();
-        (self.leaving, self.behind, self.for_gc, self.allowed) = (0, 0, 0, 0);
+        (self.leaving, self.behind, self.moved) = (0, 0, 0);
+        (self.for_gc, self.allowed) = (0, 0);
     }
 
     /// Those who are parked, in no order that means anything.
@@ -527,12 +547,14 @@ impl<T: Clone> MapCache<T> {
             (waiting, for_gc) = (waiting + count, for_gc + u32::from(of.is_for_gc));
         }
         assert_eq!((waiting, for_gc), (self.waiting(), self.for_gc), "parked, and read for collection");
-        let (mut behind, mut in_line) = (0, 0);
+        let (mut behind, mut in_line, mut moved) = (0, 0, 0);
         for of in &self.pages {
             let is_away = of.frame == NONE && !of.is_wanted && of.is_in_line && of.dirties;
             assert!(!of.is_behind || is_away, "a page that is behind waits for nothing else");
             (behind, in_line) = (behind + usize::from(of.is_behind), in_line + usize::from(of.is_in_line));
+            moved += of.moved as usize;
         }
+        assert_eq!(moved, self.moved, "entries of moved data");
         assert_eq!((behind, in_line), (self.behind, self.line.len()), "behind, and in line");
         let must_go_on = self.leaving == 0 && !self.wanted.is_empty();
         let busy = self.frames.iter().all(|frame| frame.state != State::There);
@@ -724,10 +746,12 @@ mod tests {
         let Some(&Next::Write { frame, .. }) = begun.first() else { panic!("a page leaves: {begun:?}") };
         cache.is_written(frame);
         while cache.next(|_| true).is_some() {}
-        assert!(cache.leaving > 0 && cache.behind > 0 && cache.for_gc > 0 && cache.allowed > 0);
+        assert!(
+            cache.leaving > 0 && cache.behind > 0 && cache.moved > 0 && cache.for_gc > 0 && cache.allowed > 0
+        );
         cache.forget_all();
-        let MapCache { leaving, behind, for_gc, allowed, .. } = cache;
-        assert_eq!((leaving, behind, for_gc, allowed, cache.waiting()), (0, 0, 0, 0, 0));
+        let MapCache { leaving, behind, moved, for_gc, allowed, .. } = cache;
+        assert_eq!((leaving, behind, moved, for_gc, allowed, cache.waiting()), (0, 0, 0, 0, 0, 0));
         assert_eq!(done(&mut cache), []);
         // It goes on as a new one.
         for page in [0, 1, 2] {
@@ -873,7 +897,7 @@ mod tests {
         let mut cache = cache(16, 1);
         for _ in 0..2 {
             // Entries 8 p to 8 p + 7 are in page p.
-            (0..12 * 8).for_each(|lpn| cache.moves(lpn));
+            (0..12 * 8).filter(|lpn| lpn % 8 < 2).for_each(|lpn| cache.moves(lpn));
         }
         assert_eq!((cache.counters().pages_for_gc, cache.counters().most_behind), (12, 12));
         asks(&mut cache, 13, false, 0);
@@ -898,7 +922,7 @@ mod tests {
         pages.into_iter().for_each(|page| cache.moves(8 * page));
     }
 
-    /// Two frames, but eight may be behind. Of twelve the first four come before what the host wants, and others after it.
+    /// Memory has eight entries beside two frames. Of twelve pages with one each the first four come before what the host wants.
     #[test]
     fn what_is_behind_the_limit_comes_before_the_host() {
         let mut cache = cache(2, 1);
@@ -914,21 +938,24 @@ mod tests {
         assert_eq!((pages(&done(&mut cache)).0, cache.behind), (vec![15, 8], 7));
     }
 
-    /// All that is too much may come at once for a change, but eight pages at a time.
+    /// As many entries as take half of the frames' room: each has two numbers.
     #[test]
     fn many_pages_beyond_the_limit_are_read_eight_at_a_time() {
         let mut cache = cache(10, 1);
-        moves(&mut cache, 0..30);
-        for _ in 0..2 {
-            cache.ask(31, true);
-        }
-        assert_eq!((cache.limit, cache.allowed), (10, 16));
+        moves(&mut cache, (0..20).chain(0..20));
+        assert_eq!((cache.limit, cache.moved, cache.behind), (40, 40, 20));
         cache.ask(31, true);
-        assert_eq!(cache.allowed, 20, "what is too much");
+        assert_eq!(cache.allowed, 1, "not too many");
+        moves(&mut cache, [0]);
+        let allowed = [(); 3].map(|()| {
+            cache.ask(31, true);
+            cache.allowed
+        });
+        assert_eq!(allowed, [9, 17, 20], "all that are behind");
+        moves(&mut cache, (0..20).chain(0..20));
         cache.park(31, true, 0);
         let begun: Vec<_> = std::iter::from_fn(|| cache.next(|_| true)).collect();
         assert_eq!(pages(&begun).0, [0, 1, 2, 3, 4, 5, 6, 7, 31], "others go on");
-        done(&mut cache);
         cache.audit();
     }
 
@@ -938,16 +965,17 @@ mod tests {
     fn collection_that_changes_seven_pages_for_each_of_the_host_is_not_left_behind() {
         for frames in [1, 4, 12] {
             let (mut cache, mut rng) = (cache(frames, 1), Rng::stream(frames, "behind"));
-            let (map, mut most) = (cache.pages.len() as u64, 0);
+            let (map, mut most, mut behind) = (cache.pages.len() as u64, 0, 0);
             for who in 0..3_000 {
                 asks(&mut cache, rng.below(map) as u32, true, who);
                 let changed: Vec<u32> = (0..7).map(|_| rng.below(map) as u32).collect();
                 moves(&mut cache, changed);
-                most = most.max(cache.behind);
+                (most, behind) = (most.max(cache.moved), behind.max(cache.behind));
                 done(&mut cache);
             }
-            assert!(most <= cache.limit + 2 * 7 && most > cache.limit, "{most} behind, {frames} frames");
-            assert_eq!(cache.counters().most_behind, most as u64);
+            let limit = cache.limit;
+            assert!(most <= limit + 2 * 7 && most > limit, "{most} entries and not {limit}, {frames} frames");
+            assert_eq!(cache.counters().most_behind, behind as u64);
         }
     }
 
