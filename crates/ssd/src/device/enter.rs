@@ -17,13 +17,7 @@ impl<P: Probe> Device<P> {
         self.enqueue_among(die, op, now)
     }
 
-    /// The same for what does not go the shortest way.
-    pub(super) fn enqueue_among(
-        &mut self,
-        die: u32,
-        mut op: PageOp,
-        now: SimTime,
-    ) -> Result<(), DeviceFailure> {
+    fn enqueue_among(&mut self, die: u32, mut op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
         if !self.is_background(op.owner) {
             self.interrupted = true;
             self.note_arrival(die);

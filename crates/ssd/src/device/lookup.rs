@@ -37,11 +37,7 @@ impl<P: Probe> Device<P> {
     /// An operation goes on to the queue of its die, as soon as the page of the map that it needs is there.
     #[inline]
     pub(super) fn pass_map(&mut self, die: u32, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
-        // What is plain has no such map: there this costs nothing.
-        if self.is_plain && self.enqueue_plain(die, &op, now)? {
-            return Ok(());
-        }
-        if self.mapping.is_some() { self.ask_map(die, op, now) } else { self.enqueue_among(die, op, now) }
+        if self.mapping.is_some() { self.ask_map(die, op, now) } else { self.enqueue(die, op, now) }
     }
 
     #[cold]
