@@ -20,6 +20,8 @@
 //!
 //! Or an array of any level is overwritten as a load writes to it ([`age_by`]).
 //!
+//! Where the memory of a drive does not hold its map, each page of the map is written once when all is over.
+//!
 //! Collection while ageing is local and per unit; domain, schedule and coordination are no part of the aged state.
 
 mod rewritten;
@@ -135,6 +137,7 @@ pub fn age(config: &ArrayConfig, plan: &AgeingPlan<'_>) -> Result<AgedState, Age
     for (index, (ftl, (filled, &writes))) in devices.iter_mut().zip(filled.iter().zip(&shares)).enumerate() {
         marks.add(&age_device(&config.members[index].ssd, ftl, index as u16, filled, writes, plan)?);
     }
+    write_maps(config, &mut devices)?;
     Ok(AgedState { devices, steadiness: marks.steadiness() })
 }
 
@@ -302,7 +305,7 @@ fn age_device(
         let below = |unit: u32, page: u64| {
             let first = u64::from(shape.device_lpn(unit, 0).0);
             let pages = page.saturating_add(units_in_all - 1).saturating_sub(first) / units_in_all;
-            pages.min(u64::from(shape.unit_pages)) as u32
+            pages.min(u64::from(shape.host_pages())) as u32
         };
         let in_unit = |unit: u32| -> u64 {
             let zones = filled.zones.iter().map(|zone| zone.start..zone.end.min(filled.below));
@@ -358,7 +361,7 @@ fn age_dynamic(
     let mut anywhere = Anywhere::new(&shape);
     let mut write = |ftl: &mut Ftl, lpn: u32| {
         let unit = anywhere.unit(ftl, lpn);
-        write_to(ftl, unit, lpn, goal, policy)
+        write_to(ftl, unit, lpn, (goal, IoCause::Host), policy)
     };
     let parity = filled.end()..if filled.has_parity_beyond() { filled.used } else { 0 };
     let parity = parity.filter(|&page| filled.is_parity(page)).map(|page| page as u32).collect();
@@ -441,13 +444,30 @@ fn write_to(
     ftl: &mut Ftl,
     unit: u32,
     lpn: u32,
-    goal: Goal,
+    (goal, cause): (Goal, IoCause),
     policy: &dyn victim::Victim,
 ) -> Result<(), OutOfBlocks> {
     if ftl.free_blocks(unit) <= ftl.shape().ages_at {
         ftl.unit(unit).collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
     }
-    ftl.program(unit, lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
+    ftl.program(unit, lpn, cause, None, &mut NoProbe).map(|_| ())
+}
+
+/// Pages of the map that memory does not hold come to flash, each once, where anything was written.
+fn write_maps(config: &ArrayConfig, devices: &mut [Ftl]) -> Result<(), AgeingError> {
+    for (index, (ftl, member)) in (0..).zip(devices.iter_mut().zip(&config.members)) {
+        let (shape, gc) = (ftl.shape().clone(), &member.ssd.gc);
+        if shape.map_pages().is_empty() || ftl.tally().data_programs() == 0 {
+            continue;
+        }
+        let policy = victim::build(&gc.victim).map_err(AgeingError::Infeasible)?;
+        let goal = Goal { stop: shape.stop, min_victims: gc.min_victims };
+        for (unit, lpn) in (0..shape.units()).flat_map(|unit| shape.map_pages().map(move |lpn| (unit, lpn))) {
+            write_to(ftl, unit, lpn, (goal, IoCause::Map), &*policy)
+                .map_err(|error| AgeingError::OutOfBlocks(index, error))?;
+        }
+    }
+    Ok(())
 }
 
 /// How the units of a device age, one by one.

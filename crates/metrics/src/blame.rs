@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!                 GC         rebuild         queue       flash    bus       link
-//! data            queue_gc   queue_rebuild   queue_host  service  transfer  link, cache_wait
+//! data            queue_gc   queue_rebuild   queue_host  service  transfer  link, cache_wait, map_wait
 //! parity          queue_gc   queue_rebuild   `---------- parity ----------------'
 //! reconstruct     queue_gc   queue_rebuild   `---------- reconstruct -----------'
 //! (no phase)      stripe_wait, restart, depth_wait, log_wait, window_wait, entry_wait
@@ -63,6 +63,8 @@ harmonia_types::counters! {
         /// Waiting of a write until the stripe cache had an entry for each of its rows (`array.stripe_cache`), or let it read for its
         /// parity (`array.delay_pre_reads`); absent if 0.
         pub entry_wait: u128 = Sum, "ns" as "entry wait", [serde(skip_serializing_if = "is_zero")];
+        /// Waiting of the host's own data until a drive had read the page of its map that it needed (`ssd.ftl.mapping_cache`); absent if 0.
+        pub map_wait: u128 = Sum, "ns" as "map wait", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The time of one phase by resource, summed over all requests.
@@ -83,6 +85,8 @@ harmonia_types::counters! {
         pub cache: u128 = Sum, "ns" as "cache wait", [serde(skip_serializing_if = "is_zero")];
         /// In a drive's controller, or waiting for it; absent if 0.
         pub controller: u128 = Sum, "ns", [serde(skip_serializing_if = "is_zero")];
+        /// Waiting until a drive had read a page of its map; absent if 0.
+        pub map: u128 = Sum, "ns" as "map wait", [serde(skip_serializing_if = "is_zero")];
     }
 
     /// The report's `host.blame_phases_ns`: summed blame of all requests by phase, without the parts that belong to none.
@@ -137,6 +141,7 @@ const SHOWN: [Shown; BlameSum::TABLE.len()] = [
     other("waiting in a queue of the host until a drive fetched one more command", "#b15928"),
     other("in the controller of a drive, or waiting for it", "#66789a"),
     other("waiting until the stripe cache had an entry, or let a write read for its parity", "#9b1b30"),
+    other("waiting until a drive had read a page of its map", "#3b528b"),
 ];
 
 /// A part of the response time, as tables, figures and the page show it.
@@ -255,6 +260,7 @@ impl BlamePhases {
             queue_rebuild: data.rebuild + parity.rebuild + reconstruct.rebuild,
             cache_wait: data.cache,
             controller: data.controller,
+            map_wait: data.map,
             ..*apart
         }
     }
@@ -264,18 +270,28 @@ impl ResourceSum {
     /// Adds the time of one request's operations.
     #[inline]
     pub fn add(&mut self, blame: &Blame) {
-        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait, controller } =
-            *blame;
+        let Blame {
+            service,
+            transfer,
+            queue_host,
+            queue_gc,
+            queue_rebuild,
+            link,
+            cache_wait,
+            controller,
+            map_wait,
+        } = *blame;
         self.gc += u128::from(queue_gc);
         self.rebuild += u128::from(queue_rebuild);
         self.queue += u128::from(queue_host);
         self.flash += u128::from(service);
         self.bus += u128::from(transfer);
         self.link += u128::from(link);
-        // Most drives have neither.
-        if cache_wait | controller > 0 {
+        // Most drives have none of these.
+        if cache_wait | controller | map_wait > 0 {
             self.cache += u128::from(cache_wait);
             self.controller += u128::from(controller);
+            self.map += u128::from(map_wait);
         }
     }
 
@@ -317,6 +333,7 @@ pub(crate) mod tests {
         let own = [data.service, data.transfer, data.queue_host, data.link, data.cache_wait, data.controller];
         let summed = [sum.service, sum.transfer, sum.queue_host, sum.link, sum.cache_wait, sum.controller];
         assert_eq!(summed, own.map(u128::from));
+        assert_eq!(sum.map_wait, u128::from(data.map_wait));
         let others = |phase: Blame| u128::from(phase.total() - phase.queue_gc - phase.queue_rebuild);
         assert_eq!((sum.parity, sum.reconstruct), (others(parity), others(reconstruct)));
     }
@@ -351,14 +368,15 @@ pub(crate) mod tests {
                 link,
                 cache_wait,
                 controller,
+                map_wait,
             } = phase;
-            [queue_gc, queue_host, service, transfer, link, queue_rebuild, cache_wait, controller]
+            [queue_gc, queue_host, service, transfer, link, queue_rebuild, cache_wait, controller, map_wait]
                 .map(u128::from)
         };
         let BlamePhases { data, parity, reconstruct } = phases;
         for (sum, phase) in [(data, blame.data), (parity, blame.parity), (reconstruct, blame.reconstruct)] {
-            let ResourceSum { gc, queue, flash, bus, link, rebuild, cache, controller } = sum;
-            assert_eq!([gc, queue, flash, bus, link, rebuild, cache, controller], expected(phase));
+            let ResourceSum { gc, queue, flash, bus, link, rebuild, cache, controller, map } = sum;
+            assert_eq!([gc, queue, flash, bus, link, rebuild, cache, controller, map], expected(phase));
         }
     }
 

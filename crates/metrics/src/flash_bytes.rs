@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::ops::Index;
 
-use harmonia_types::{Counts, DeviceCounters, IoCause};
+use harmonia_types::{Counts, DeviceCounters, IoCause, Programmed};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -44,8 +44,11 @@ impl Index<IoCause> for FlashBytes {
 
 impl Serialize for FlashBytes {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        IoCause::TABLE.iter().zip(&self.0).try_for_each(|(of, bytes)| map.serialize_entry(of.name, bytes))?;
+        let mut map = serializer.serialize_map(None)?;
+        // Few drives keep a part of their map on flash.
+        let is_told = |(of, bytes): &(&Programmed, &u64)| of.cause != Some(IoCause::Map) || **bytes > 0;
+        let told = IoCause::TABLE.iter().zip(&self.0).filter(is_told);
+        { told }.try_for_each(|(of, bytes)| map.serialize_entry(of.name, bytes))?;
         map.end()
     }
 }
@@ -184,6 +187,18 @@ mod tests {
             "collection": 144 * KIB, "leveling": 48 * KIB, "background": 96 * KIB, "metadata": 1_600 * KIB});
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_value::<FlashBytes>(text).expect("bytes"), flash().bytes);
+    }
+
+    /// Pages of the map count as added, and are told where there are any.
+    #[test]
+    fn pages_of_the_map_are_told_where_they_were_programmed() {
+        let counted = DeviceCounters { programs: IoCause::by([8, 9, 4, 100, 2, 6, 3, 5]), ..COUNTED };
+        let bytes = Flash::of([(&counted, 16 * KIB)]).bytes;
+        let text = serde_json::to_value(bytes).expect("JSON");
+        assert_eq!(text["map"], 80 * KIB);
+        assert_eq!(serde_json::from_value::<FlashBytes>(text).expect("bytes"), bytes);
+        assert_eq!(bytes.of_array() - flash().bytes.of_array(), 80 * KIB);
+        assert_eq!(bytes.written(), flash().bytes.written());
     }
 
     #[test]

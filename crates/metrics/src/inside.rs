@@ -3,7 +3,9 @@
 //! A schedule that pairs offers, with each page that garbage collection reads or programs, a place in every sibling
 //! plane. Each place is matched by a host operation, or is not for one of four reasons; the five sum to the offers.
 
-use harmonia_types::{DeviceCounters, InsideCounters, Met, MetGc, Pairing, QueueDepth, WriteCacheCounters};
+use harmonia_types::{
+    DeviceCounters, InsideCounters, MappingCacheCounters, Met, MetGc, Pairing, QueueDepth, WriteCacheCounters,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::device::ratio;
@@ -25,6 +27,9 @@ pub struct InsideReport {
     /// What write caches took and gave; absent where no drive has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<WriteCacheCounters>,
+    /// What mapping caches found, read and wrote; absent where every drive holds its whole map without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mapping_cache: Option<MappingCacheCounters>,
 }
 
 /// The report's `met_gc`.
@@ -102,6 +107,8 @@ impl InsideReport {
             met_gc: MetGcReport::of(counters),
             write_cache: Some(counters.write_cache)
                 .filter(|counted| *counted != WriteCacheCounters::default()),
+            mapping_cache: Some(counters.mapping_cache)
+                .filter(|counted| *counted != MappingCacheCounters::default()),
         }
     }
 }
@@ -151,6 +158,7 @@ pub(crate) mod tests {
             high_water_pages: 28,
             ..WriteCacheCounters::ZERO
         },
+        mapping_cache: MappingCacheCounters { hits: 31, misses: 32, ..MappingCacheCounters::ZERO },
         ..DeviceCounters::ZERO
     };
 
@@ -162,6 +170,7 @@ pub(crate) mod tests {
         assert_eq!(pairing, Some(PairingReport { reads, writes: COUNTED.paired_writes }));
         assert_eq!(counts, COUNTED.inside);
         assert_eq!(report.write_cache, Some(COUNTED.write_cache));
+        assert_eq!(report.mapping_cache, Some(COUNTED.mapping_cache));
         assert_eq!(report.queue_depth_at_gc, QueueDepthReport { mean: Some(2.5), max: Some(17) });
         let met = report.met_gc.expect("some met collection");
         let means =

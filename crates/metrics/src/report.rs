@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use harmonia_types::{
     BitmapCounters, BoundCounters, CacheCounters, Counter, Counters, DeviceCounters, InsideCounters, IoCause,
-    LogCounters, NvramCounters, ReadCounters, RedundancyCounters, WriteCacheCounters,
+    LogCounters, MappingCacheCounters, NvramCounters, ReadCounters, RedundancyCounters, WriteCacheCounters,
 };
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ use crate::years::Replacements;
 pub const SCHEMA: &str = "harmonia-report/1";
 
 /// Sections of a report that are counters, by their keys; `inside` stands in the array and in each device.
-pub const SECTIONS: [(&str, &[Counter]); 9] = [
+pub const SECTIONS: [(&str, &[Counter]); 10] = [
     ("array.redundancy", RedundancyCounters::TABLE),
     ("array.stripe_cache", CacheCounters::TABLE),
     ("array.reconstruct", ReadCounters::TABLE),
@@ -41,6 +41,7 @@ pub const SECTIONS: [(&str, &[Counter]); 9] = [
     ("array.bitmap", BitmapCounters::TABLE),
     ("inside", InsideCounters::TABLE),
     ("write_cache", WriteCacheCounters::TABLE),
+    ("mapping_cache", MappingCacheCounters::TABLE),
 ];
 
 /// Everything one run reports; every counter covers the measured window only, but wear is that of the whole

@@ -605,7 +605,7 @@ fn member_operation(account: &OperationAccount) -> MemberOperation {
             Phase::Reconstruct => "reconstruct",
         },
         carries: match account.cause {
-            IoCause::Host | IoCause::Gc | IoCause::Leveling | IoCause::Metadata => "host",
+            IoCause::Host | IoCause::Gc | IoCause::Leveling | IoCause::Metadata | IoCause::Map => "host",
             IoCause::Parity => "parity",
             IoCause::Log => "log",
             IoCause::Background => "background",
@@ -653,6 +653,7 @@ fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
         at("link", blame.link - own_link, "shared-link"),
         at("controller", blame.controller, "controller"),
         at("cache_wait", blame.cache_wait, "write-cache"),
+        at("map_wait", blame.map_wait, "mapping-cache"),
         host,
         at("queue_rebuild", blame.queue_rebuild, inside("die")),
     ];

@@ -422,6 +422,8 @@ fn ageing_key(scenario: &Scenario) -> String {
             reserved_blocks,
             allocation,
             mapping_unit: _,
+            mapping_cache,
+            mapping_entry: _,
             allocation_unit,
             superblock,
             frontiers,
@@ -452,12 +454,16 @@ fn ageing_key(scenario: &Scenario) -> String {
         let free_list = if *free_list == FreeList::Fifo { String::new() } else { format!(" {free_list:?}") };
         let superblock =
             if *superblock == Superblock::Off { String::new() } else { format!(" {superblock:?}") };
+        // Caches of two sizes leave the same pages of the map on flash, unless they hold all of it.
+        let on_flash =
+            mapping_cache.and_then(|_| ssd.resolve().ok()).map_or(0, |shape| shape.map_pages().len());
+        let map = if on_flash == 0 { String::new() } else { format!(" map {on_flash}") };
         let placement = match placement.policy.as_str() {
             "frontiers" => String::new(),
             _ => format!(" {placement:?}"),
         };
         format!(
-            "{:?} {:?} {} {:?} {} {:?}{free_list}{superblock}{placement}{last}{}",
+            "{:?} {:?} {} {:?} {} {:?}{free_list}{superblock}{map}{placement}{last}{}",
             ssd.geometry,
             (reserved_blocks, allocation, allocation_unit, frontiers),
             ages_at(gc),

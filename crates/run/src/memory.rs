@@ -57,7 +57,7 @@ fn state_bytes(scenario: &Scenario, table: fn(u64) -> u64) -> u64 {
         let programs = u64::from(shape.data_pages / shape.packing.slots_per_program());
         let chooses = shape.dies_per_unit > 1 && member.ssd.ftl.allocation == Allocation::Dynamic;
         let of_dies = if chooses { blocks * (2 * programs + 4 * u64::from(shape.dies_per_unit)) } else { 0 };
-        table(blocks << shape.page_bits) + table(shape.logical_pages.into()) + blocks * 16 + of_dies
+        table(blocks << shape.page_bits) + table(shape.entries() as u64) + blocks * 16 + of_dies
     };
     let faults = &scenario.array.faults;
     scenario.array.members.iter().chain(&faults.spares).chain(&faults.journal).map(of).sum()

@@ -463,7 +463,9 @@ fn rivals(key: &str) -> &'static [&'static str] {
             "ssd.ftl.placement",
             "ssd.ftl.frontiers",
             "ssd.wear.endurance",
+            "ssd.ftl.mapping_cache",
         ],
+        "ssd.ftl.mapping_cache" => &["ssd.ftl.allocation", "ssd.ftl.superblock", "ssd.write_cache.drain"],
         "ssd.gc.soft_threshold" | "ssd.gc.stop_threshold" => &["ssd.gc.hard_threshold"],
         "ssd.gc.hard_threshold" => &[
             "ssd.ftl.placement",

@@ -27,6 +27,8 @@ const MOST_SLOTS: u32 = 192;
 
 const SUPERBLOCK: &str = "ssd.ftl.superblock";
 
+const MAPPING_CACHE: &str = "ssd.ftl.mapping_cache";
+
 /// Pages that a write cache holds at most.
 const MOST_CACHED: u32 = 1 << 24;
 
@@ -266,6 +268,12 @@ pub struct FtlConfig {
     /// Bytes that one entry of the map stands for; those of a page if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapping_unit: Option<u32>,
+    /// What the memory of the drive holds of its map; `None`: all of it. Unit: bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mapping_cache: Option<Bytes>,
+    /// What an entry of the map takes, where that counts. Unit: bytes.
+    #[serde(skip_serializing_if = "is_usual_entry")]
+    pub mapping_entry: u32,
     /// What owns a write frontier and a pool of free blocks.
     pub allocation_unit: AllocationUnit,
     /// How many dies share their blocks.
@@ -294,6 +302,8 @@ impl Default for FtlConfig {
             reserved_blocks: Amount::Percent(15.0),
             allocation: Allocation::CWDP,
             mapping_unit: None,
+            mapping_cache: None,
+            mapping_entry: MAPPING_ENTRY,
             allocation_unit: AllocationUnit::Die,
             superblock: Superblock::Off,
             frontiers: Frontiers::Shared,
@@ -304,6 +314,14 @@ impl Default for FtlConfig {
             free_list: FreeList::Fifo,
         }
     }
+}
+
+/// What an entry of a map takes, if nothing else is said: the number of a mapping unit on flash. Unit: bytes.
+pub const MAPPING_ENTRY: u32 = 4;
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_usual_entry(entry: &u32) -> bool {
+    *entry == MAPPING_ENTRY
 }
 
 impl FtlConfig {
@@ -764,6 +782,54 @@ impl SsdConfig {
         Ok(())
     }
 
+    /// Entries of one page of the map, which has the bytes of a mapping unit.
+    pub(crate) fn entries_of_map_page(&self) -> u64 {
+        u64::from((self.mapping_unit() / self.ftl.mapping_entry.max(1)).max(1))
+    }
+
+    /// Pages of the map of so many logical pages.
+    pub(crate) fn map_pages(&self, logical_pages: u64) -> u64 {
+        logical_pages.div_ceil(self.entries_of_map_page())
+    }
+
+    /// Pages of the map that each of so many allocation units has on flash, of so many pages of the host in all. None where the memory of
+    /// the drive holds the whole map.
+    fn map_pages_of_unit(&self, units: u64, host_pages: u64) -> Result<u64, Infeasible> {
+        let Some(size) = self.ftl.mapping_cache else { return Ok(0) };
+        let fail = |why: String| Err(Infeasible { key: MAPPING_CACHE, why });
+        let page = self.mapping_unit();
+        if size < u64::from(page) {
+            return fail(format!(
+                "{} hold no page of the map, which has {page} bytes; {page}B works",
+                format_bytes(size)
+            ));
+        }
+        if !(1..=page).contains(&self.ftl.mapping_entry) {
+            let (key, why) =
+                ("ssd.ftl.mapping_entry", format!("1 to {page} bytes fit into a page of the map"));
+            return Err(Infeasible { key, why });
+        }
+        let needs: &[(bool, &str)] = &[
+            (
+                !matches!(self.ftl.allocation, Allocation::Static(_)),
+                "an order of four letters as ssd.ftl.allocation, such as \"cwdp\": the number of a page of the map names where it lies",
+            ),
+            (
+                !self.ftl.superblock.is_off(),
+                "ssd.ftl.superblock = \"off\": where dies share their blocks, pages of the map have no programs of their own",
+            ),
+            (
+                !self.write_cache.drain.is_full(),
+                "ssd.write_cache.drain = \"full\": pages of the map begin at whole programs",
+            ),
+        ];
+        if let Some((_, what)) = needs.iter().find(|(lacks, _)| *lacks) {
+            return fail(format!("a map that lies on flash needs {what}; or \"none\""));
+        }
+        let pages = self.map_pages(host_pages);
+        Ok(if size / u64::from(page) >= pages { 0 } else { pages.div_ceil(units) })
+    }
+
     /// How many of so many dies have a superblock in common; `None` without superblocks.
     fn dies_per_unit(&self, dies: u32) -> Result<Option<u32>, Infeasible> {
         let fail = |why| Err(Infeasible { key: SUPERBLOCK, why });
@@ -1147,7 +1213,11 @@ impl SsdConfig {
         let least = rises_to + 1 + frontiers + unused;
         // With dynamic allocation units differ in what they hold; one more block is what they may differ by.
         let dynamic = !matches!(self.ftl.allocation, Allocation::Static(_)) && !shares_blocks;
-        let needed = least + u32::from(dynamic);
+        let host_pages = u64::from(blocks.saturating_sub(reserved)) * u64::from(data_pages);
+        let map_pages = self.map_pages_of_unit(units, host_pages * units)?;
+        // Pages of the map take spare.
+        let for_map = map_pages.div_ceil(u64::from(data_pages)) as u32;
+        let needed = least + u32::from(dynamic) + for_map;
         if reserved < needed || reserved >= blocks {
             let percent = (f64::from(needed) / f64::from(blocks) * 1000.0).ceil() / 10.0;
             let why = if needed >= blocks {
@@ -1155,9 +1225,13 @@ impl SsdConfig {
             } else if reserved >= blocks {
                 format!("{reserved} of {blocks} blocks leave no room for data; at most {} work", blocks - 1)
             } else {
+                let map = match for_map {
+                    0 => String::new(),
+                    blocks => format!(" and {blocks} block(s) of the map (ssd.ftl.mapping_cache)"),
+                };
                 format!(
                     "{reserved} spare blocks per allocation unit are too few for {pool} = {rises_to} blocks free and \
-                     {frontiers} write frontier(s); at least {needed} spare blocks ({percent}%) would work"
+                     {frontiers} write frontier(s){map}; at least {needed} spare blocks ({percent}%) would work"
                 )
             };
             return fail("ssd.ftl.reserved_blocks", why);
@@ -1176,9 +1250,8 @@ impl SsdConfig {
                 ),
             );
         }
-        let unit_pages = u64::from(blocks - reserved) * u64::from(data_pages);
-        let logical = unit_pages * units;
-        if logical >= u64::from(u32::MAX) {
+        let logical = host_pages * units;
+        if logical + map_pages * units >= u64::from(u32::MAX) {
             return fail(
                 "ssd.geometry.blocks_per_plane",
                 format!("{logical} logical pages per device; fewer than 2^32 are supported"),
@@ -1222,7 +1295,7 @@ impl SsdConfig {
             page_size: self.mapping_unit(),
             packing,
             fills: packing.packs() && self.fills_programs(),
-            unit_pages: unit_pages as u32,
+            unit_pages: (host_pages + map_pages) as u32,
             logical_pages: logical as u32,
             block_bytes: of.bytes,
             hard,

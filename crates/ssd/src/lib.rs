@@ -18,6 +18,7 @@ mod ftl;
 pub mod gc;
 pub mod interface;
 mod leveling;
+mod map_cache;
 mod order;
 pub mod placement;
 pub mod probe;
@@ -30,8 +31,8 @@ mod table;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
-    FtlConfig, GcConfig, HOST_SHARE, Infeasible, LastProgram, Pacing, Priority, Scale, SsdConfig, Superblock,
-    Trigger, WriteCacheConfig,
+    FtlConfig, GcConfig, HOST_SHARE, Infeasible, LastProgram, MAPPING_ENTRY, Pacing, Priority, Scale,
+    SsdConfig, Superblock, Trigger, WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,

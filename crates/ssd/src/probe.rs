@@ -27,6 +27,16 @@ pub struct Origin {
     pub page: u32,
 }
 
+impl Origin {
+    /// The token of no sub-request: pages of the map of a drive that does not hold it in memory have it.
+    pub const MAP: u64 = u64::MAX;
+
+    /// What a drive reads and writes of its map: this logical page of an allocation unit.
+    pub(crate) fn of_map(lpn: u32) -> Origin {
+        Origin { token: Origin::MAP, page: lpn }
+    }
+}
+
 /// Observes what happens to flash. All methods do nothing unless overridden; none can change anything.
 ///
 /// What it wants must not change while a device runs.

@@ -5,7 +5,7 @@
 //!   1/16:     4 dies x    65 blocks x 256 pages        b: blocks free when collection begins; c < 1, the same in both
 //! ```
 //!
-//! Dies, channels, buses, cache and times stay, so an operation takes as long as on the full drive. Collection costs as much per
+//! A mapping cache keeps its share of the map. Dies, channels, buses, write cache and times stay, so an operation takes as long as on the full drive. Collection costs as much per
 //! byte if the data of a unit has the same share of the blocks that can hold it. So the number of blocks is chosen near the
 //! wanted one, where whole blocks of spare meet that share best. Thresholds in blocks stay, and with them the length of a
 //! collection. Thresholds in percent stay percentages.
@@ -17,7 +17,7 @@
 //! The write amplification of a small pool of N blocks differs from that of a large one. Under skew it differs by about 0.35/N.
 //! Where host and collection have frontiers apart the difference is larger.
 //!
-//! Leaves out: a cache that shrinks with the drive, and wear, which is that of the small drive while it is simulated.
+//! Leaves out: a write cache that shrinks with the drive, and wear, which is that of the small drive while it is simulated.
 
 use harmonia_types::Bytes;
 
@@ -110,6 +110,7 @@ impl SsdConfig {
         part.ftl.reserved_blocks = Amount::Blocks(reserved);
         let of = Blocks { count: blocks, bytes };
         part.gc.hard_threshold = self.hard(full, of);
+        part.ftl.mapping_cache = self.cached_share(full, (blocks - reserved, bytes));
         // What is said of the pool is said before what follows from it.
         let (begins, frees) = self.begins(full, of);
         let pool = self.pool(blocks, begins);
@@ -122,6 +123,21 @@ impl SsdConfig {
         }
         part.resolve().map_err(|why| why.why)?;
         Ok(part)
+    }
+
+    /// What the memory of a drive holds of its map that has so many blocks of data: the same share of it, in whole pages of the map. What
+    /// holds the whole map holds it.
+    fn cached_share(&self, full: &Shape, (blocks, bytes): (u32, Bytes)) -> Option<Bytes> {
+        let (size, page) = (self.ftl.mapping_cache?, u64::from(full.page_size));
+        if full.map_pages().is_empty() {
+            return Some(size);
+        }
+        let of = |bytes: u128| self.map_pages((bytes / u128::from(page)) as u64);
+        let whole = of(u128::from(full.logical_pages) * u128::from(page));
+        let part = of(u128::from(blocks) * u128::from(bytes));
+        let pages = (u128::from(size / page) * u128::from(part)).div_ceil(u128::from(whole)) as u64;
+        // Less than the map, as on the full drive.
+        Some(pages.min(part - 1).max(1) * page)
     }
 
     /// The hard threshold with so many blocks. A share that comes to none is one block if the full drive has any.

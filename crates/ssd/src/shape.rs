@@ -169,7 +169,8 @@ pub struct Shape {
     pub packing: Packing,
     /// The last program of a victim is filled from another block.
     pub fills: bool,
-    /// Logical pages of a unit; where the allocation is dynamic, its share of them.
+    /// Logical pages of a unit; where the allocation is dynamic, its share of them. Behind those of the host are pages of the map, where
+    /// memory does not hold all of it.
     pub unit_pages: u32,
     /// Where the allocation is dynamic: live pages of a unit above which it takes no further write, because it needs
     /// its last spare to collect.
@@ -177,7 +178,7 @@ pub struct Shape {
     /// The number of a logical page names its die, and, where the allocation is static, its unit there. Where dies share their blocks it
     /// names the unit only.
     pub names_die: bool,
-    /// Logical pages of the device.
+    /// Logical pages of the device that its host sees.
     pub logical_pages: u32,
     /// Data that one block of every allocation unit holds.
     pub block_bytes: Bytes,
@@ -256,6 +257,21 @@ impl Shape {
     /// Allocation units of the device.
     pub fn units(&self) -> u32 {
         self.numbers.first_unit(self.dies)
+    }
+
+    /// Logical pages of a unit that the host sees.
+    pub fn host_pages(&self) -> u32 {
+        self.logical_pages / self.units()
+    }
+
+    /// Logical pages of a unit with pages of the map, as the unit counts them.
+    pub fn map_pages(&self) -> std::ops::Range<u32> {
+        self.host_pages()..self.unit_pages
+    }
+
+    /// Entries of the map of all units.
+    pub fn entries(&self) -> usize {
+        self.units() as usize * self.unit_pages as usize
     }
 
     /// The device's number of a unit of a die.

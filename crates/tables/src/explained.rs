@@ -185,6 +185,7 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
         ("link", _) => format!("on the host link of {ssd}, or waiting for it{role}"),
         ("controller", _) => format!("in the controller of {ssd}, or waiting for it{role}"),
         ("cache_wait", _) => waiting(&format!("the write cache of {ssd}")),
+        ("map_wait", _) => waiting(&format!("{ssd} to read a page of its map")),
         (_, "stripe-cache") => waiting("the stripe cache: for an entry, or for others to read"),
         (_, "rows") => waiting(&held(request, part)),
         ("depth_wait", _) => waiting(&format!("a place in the queue of {ssd} or the controller")),

@@ -91,7 +91,7 @@ pub(crate) fn redundant() -> Report {
     let requests = u128::from(run.host.requests);
     let us = |resources: [u128; 5]| {
         let [gc, queue, flash, bus, link] = resources.map(|us| us * 1_000 * requests);
-        ResourceSum { gc, queue, flash, bus, link, rebuild: 0, cache: 0, controller: 0 }
+        ResourceSum { gc, queue, flash, bus, link, rebuild: 0, cache: 0, controller: 0, map: 0 }
     };
     run.host.blame_phases_ns = BlamePhases {
         data: us([900, 400, 200, 100, 1_000]),

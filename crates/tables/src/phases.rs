@@ -12,7 +12,7 @@ use crate::{Cell, Style, Table, label, titled};
 const TITLE: &str = "Where the time went by phase: mean us of a request, and its share";
 
 /// What has a column only where a run has any of it.
-const RARE: [&str; 3] = ["rebuild wait", "cache wait", "controller"];
+const RARE: [&str; 4] = ["rebuild wait", "cache wait", "controller", "map wait"];
 
 /// The table: one row a run and phase; `None` if all time went to the host's own data.
 pub(crate) fn section(runs: &[Report], style: Style) -> Option<String> {

@@ -159,6 +159,7 @@ fn inside(seeds: &[Report]) -> InsideReport {
             max: depths().filter_map(|depth| depth.max).max(),
         },
         write_cache: mean_if_any(seeds, |run| run.array.inside.write_cache.as_ref()),
+        mapping_cache: mean_if_any(seeds, |run| run.array.inside.mapping_cache.as_ref()),
         met_gc: of().any(|inside| inside.met_gc.is_some()).then(|| MetGcReport {
             own_reads: met(|met| met.own_reads),
             own_writes: met(|met| met.own_writes),

@@ -23,8 +23,8 @@ pub use counters::array::{
     RedundancyCounters,
 };
 pub use counters::device::{
-    DeviceCounters, Estimates, InsideCounters, Met, MetGc, Noted, Pairing, QueueDepth, StreamCounters,
-    WriteCacheCounters,
+    DeviceCounters, Estimates, InsideCounters, MappingCacheCounters, Met, MetGc, Noted, Pairing, QueueDepth,
+    StreamCounters, WriteCacheCounters,
 };
 pub use counters::{Combine, Combines, Counter, Counters, Number};
 pub use divisor::Divisor;

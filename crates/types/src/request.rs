@@ -98,6 +98,8 @@ pub enum IoCause {
     Background = 5,
     /// Valid pages moved to level wear.
     Leveling = 6,
+    /// Pages of the map of a drive whose memory does not hold all of it.
+    Map = 7,
 }
 
 /// Whose write amplification counts bytes that are programmed for a cause.
@@ -142,7 +144,7 @@ impl IoCause {
     pub const COUNT: usize = IoCause::TABLE.len() - 1;
 
     /// Everything that flash is programmed for, in the order of the report. A new cause is a line here and a variant above.
-    pub const TABLE: [Programmed; 8] = [
+    pub const TABLE: [Programmed; 9] = [
         Programmed::of("host", Some(IoCause::Host), Counts::Written, "the host's data, with all copies"),
         Programmed::of(
             "padding",
@@ -176,6 +178,12 @@ impl IoCause {
             "rebuild, copying to a spare, resync and scrub",
         ),
         Programmed::of("metadata", Some(IoCause::Metadata), Counts::Apart, "summary pages of blocks"),
+        Programmed::of(
+            "map",
+            Some(IoCause::Map),
+            Counts::Added,
+            "changed pages of the map that left a mapping cache (`ssd.ftl.mapping_cache`); absent if 0",
+        ),
     ];
 
     /// A list by cause of these numbers, in the order of the variants; zeros of all further causes.
@@ -263,6 +271,10 @@ pub struct Blame {
     /// In the drive's controller, or waiting for it: for what it does with each command, or until it moved what the cache holds.
     #[serde(default)]
     pub controller: u64,
+    /// Waiting until the drive has read the page of its map that says where the data lies; of a write, too, whose place in the write cache
+    /// was held for that.
+    #[serde(default)]
+    pub map_wait: u64,
 }
 
 impl Blame {
@@ -276,21 +288,40 @@ impl Blame {
         link: 0,
         cache_wait: 0,
         controller: 0,
+        map_wait: 0,
     };
 
     /// Sum of all parts: the time they explain.
     #[inline]
     pub const fn total(&self) -> u64 {
-        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait, controller } =
-            *self;
-        service + transfer + queue_host + queue_gc + queue_rebuild + link + cache_wait + controller
+        let Blame {
+            service,
+            transfer,
+            queue_host,
+            queue_gc,
+            queue_rebuild,
+            link,
+            cache_wait,
+            controller,
+            map_wait,
+        } = *self;
+        service + transfer + queue_host + queue_gc + queue_rebuild + link + cache_wait + controller + map_wait
     }
 
     /// Adds `other` part by part.
     #[inline]
     pub fn add(&mut self, other: &Blame) {
-        let Blame { service, transfer, queue_host, queue_gc, queue_rebuild, link, cache_wait, controller } =
-            other;
+        let Blame {
+            service,
+            transfer,
+            queue_host,
+            queue_gc,
+            queue_rebuild,
+            link,
+            cache_wait,
+            controller,
+            map_wait,
+        } = other;
         self.service += service;
         self.transfer += transfer;
         self.queue_host += queue_host;
@@ -299,6 +330,7 @@ impl Blame {
         self.link += link;
         self.cache_wait += cache_wait;
         self.controller += controller;
+        self.map_wait += map_wait;
     }
 }
 

@@ -18,9 +18,12 @@ use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_ssd::gc::victim::{self, Victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, Goal, OutOfBlocks, SsdConfig};
-use harmonia_types::{Bytes, DeviceId, HostRequest, Operation};
+use harmonia_types::{Bytes, DeviceId, HostRequest, IoCause, Operation};
 
-use super::{AgedState, AgeingError, AgeingPlan, Anywhere, MOST_THREADS, Marks, age_device, empty, write_to};
+use super::{
+    AgedState, AgeingError, AgeingPlan, Anywhere, MOST_THREADS, Marks, age_device, empty, write_maps,
+    write_to,
+};
 use crate::config::ArrayConfig;
 use crate::layout::Layout;
 
@@ -86,7 +89,8 @@ pub fn age_by(
         marks.programs[mark] = members.iter().map(|member| member.ftl.tally().data_programs()).sum();
         marks.host[mark] = written;
     }
-    let devices = members.into_iter().map(|member| member.ftl).collect();
+    let mut devices: Vec<Ftl> = members.into_iter().map(|member| member.ftl).collect();
+    write_maps(config, &mut devices)?;
     Ok(AgedState { devices, steadiness: marks.steadiness() })
 }
 
@@ -161,7 +165,7 @@ impl Member {
                 if trims {
                     ftl.unit(unit).trim(within, &mut NoProbe);
                 } else {
-                    write_to(ftl, unit, within, *goal, &**policy)?;
+                    write_to(ftl, unit, within, (*goal, IoCause::Host), &**policy)?;
                 }
             }
         }

@@ -70,6 +70,7 @@ fn a_million_page_operations_with_tags() {
         &sum,
         &[
             ("pages moved by garbage collection", sum.moves, 80_000),
+            ("pages of maps that were read", sum.maps, 20_000),
             ("erases", sum.erases, 40_000),
             ("writes of part of a page", sum.merges, 1_000),
             ("pages discarded", sum.trims, 20_000),

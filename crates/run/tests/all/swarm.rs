@@ -134,6 +134,13 @@ fn drawn(seed: u64) -> Generated {
     let of_unit = of_unit[shared.range(0, of_unit.len() as u64 - 1) as usize];
     let superblocks = shared.0.chance(0.5) && !(by_plane || dynamic && of_unit == 1);
     let per_plane = if superblocks { blocks } else { per_plane };
+    // A map of which memory holds some pages, with spare for the rest.
+    let mut maps = Draw(Rng::stream(seed, "swarm/mapping-cache"));
+    let entries = [2, 4, 8][maps.range(0, 2) as usize];
+    let for_map = (blocks - reserved) / entries + 2;
+    let mapped = maps.0.chance(0.3) && !(dynamic || superblocks) && reserved + for_map < blocks;
+    let for_map = if mapped { for_map } else { 0 };
+    let reserved = reserved + for_map;
     let summary = if units > 1 || superblocks { 0 } else { summary };
     let member_pages =
         (blocks - reserved) * (pages - summary) * in_all * if by_plane || superblocks { planes } else { 1 };
@@ -241,6 +248,11 @@ fn drawn(seed: u64) -> Generated {
     if units > 1 {
         put(format_args!("mapping_unit = \"{}B\"", page_size / units));
     }
+    if mapped {
+        let unit = page_size / units;
+        put(format_args!("mapping_cache = \"{}B\"", unit * maps.range(1, 6)));
+        put(format_args!("mapping_entry = {}", unit / entries));
+    }
     put(format_args!("priority = \"{}\"", inside.pick(&["fifo", "reads-first"])));
     let multi_plane = inside.0.chance(0.5);
     put(format_args!("multi_plane = {}", multi_plane && units == 1 && !superblocks));
@@ -267,7 +279,8 @@ fn drawn(seed: u64) -> Generated {
     let trigger = d.pick(&["foreground", "background"]);
     put(format_args!("hard_threshold = {hard}\nsoft_threshold = {soft}\nstop_threshold = {stop}"));
     // A device that ages at soft has to come above it.
-    let can_begin = reserved >= soft.max(stop) + 2 + u64::from(separate) + 2 * u64::from(dynamic) + unused;
+    let can_begin =
+        reserved >= soft.max(stop) + 2 + u64::from(separate) + 2 * u64::from(dynamic) + unused + for_map;
     let begins = if can_begin { begins.pick(&["schedule", "soft"]) } else { "schedule" };
     put(format_args!("begins_at = \"{begins}\""));
     let least_victims = [1, 1, 2, d.range(1, 9)][d.range(0, 3) as usize];
@@ -305,7 +318,7 @@ fn drawn(seed: u64) -> Generated {
     put(format_args!("[ssd.gc.concurrency]\n{limits}"));
     let mut wears = Draw(Rng::stream(seed, "swarm/wear"));
     let stands = stop.max(if begins == "soft" { soft } else { hard });
-    let needed = stands + 2 + u64::from(separate) + u64::from(dynamic) + unused;
+    let needed = stands + 2 + u64::from(separate) + u64::from(dynamic) + unused + for_map;
     let can_wear = hard > 0 && reserved > needed && wears.0.chance(0.25);
     if can_wear {
         put(format_args!("[ssd.wear]\nendurance = {}", wears.pick(&["1", "2", "4", "10", "20"])));
@@ -833,6 +846,14 @@ fn life_adds_up(device: &DeviceReport, ssd: &SsdConfig) {
     assert_eq!(life.ends_after().is_some(), life.limit.is_some(), "{life:?}");
 }
 
+/// So many bytes were programmed for pages of the map, with what their programs lacked.
+fn is_of_map(programmed: u64, bytes: &harmonia_metrics::FlashBytes) {
+    let written = bytes[IoCause::Map];
+    let is_right =
+        if written == 0 { programmed == 0 } else { (written..=written + bytes[None]).contains(&programmed) };
+    assert!(is_right, "programs are the sum over causes: {programmed} bytes of the map, not {written}");
+}
+
 fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let host = &report.host;
     let submitted = match (&scenario.workload, &generated.trace) {
@@ -898,12 +919,11 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let page = scenario.array.page_size();
     let own = (bytes[IoCause::Log] + bytes[IoCause::Background]) / page;
     let moved = array.gc_pages_moved + array.leveled_pages_moved;
-    assert_eq!(
-        array.flash_pages_programmed,
-        array.host_pages_written + copies + moved + array.parity_pages_written + own,
-        "programs are the sum over causes"
-    );
+    let others = array.host_pages_written + copies + moved + array.parity_pages_written + own;
+    let map = array.flash_pages_programmed.checked_sub(others);
+    is_of_map(map.expect("programs are the sum over causes") * page, bytes);
     let all = bytes[IoCause::Host]
+        + bytes[IoCause::Map]
         + bytes[None]
         + bytes[IoCause::Parity]
         + bytes[IoCause::Log]
@@ -938,9 +958,12 @@ fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
         let pages = u64::from(shape.units() * shape.blocks_per_unit * shape.data_pages);
         // How much parity each of them wrote is not in the report.
         if scenario.array.level.parities() == 0 {
-            let written = device.host_pages_written + moved_by(device) + skipped(&device.inside);
+            let map = device.flash_bytes[IoCause::Map];
+            let written = device.host_pages_written + moved_by(device) + skipped(&device.inside) + map / page;
+            // What programs of the map lack is not in the report by itself.
+            let packs = map > 0 && shape.packing.packs();
             assert!(
-                written.abs_diff(erased) <= pages,
+                packs || written.abs_diff(erased) <= pages,
                 "{written} written and {erased} erased of {pages} pages"
             );
         }
@@ -1099,7 +1122,7 @@ fn setting(name: &str, default: u64) -> u64 {
 fn every_random_scenario_ends_and_adds_up() {
     let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
     let next = AtomicU64::new(first);
-    let collected = AtomicU64::new(0);
+    let (collected, mapped) = (AtomicU64::new(0), AtomicU64::new(0));
     let failed = AtomicBool::new(false);
     let refused = Mutex::new(Vec::new());
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -1112,7 +1135,11 @@ fn every_random_scenario_ends_and_adds_up() {
             let generated = generate(seed);
             let attempt = std::panic::AssertUnwindSafe(|| check(seed, &generated, folder.path()));
             match std::panic::catch_unwind(attempt) {
-                Ok(Ending::Report(collects)) => drop(collected.fetch_add(collects.into(), Ordering::Relaxed)),
+                Ok(Ending::Report(collects)) => {
+                    collected.fetch_add(collects.into(), Ordering::Relaxed);
+                    let is_mapped = generated.toml.contains("\nmapping_cache = ");
+                    mapped.fetch_add(is_mapped.into(), Ordering::Relaxed);
+                }
                 Ok(Ending::OutOfBlocks(text)) => {
                     refused.lock().expect("no panic holds it").push((seed, text))
                 }
@@ -1133,15 +1160,16 @@ fn every_random_scenario_ends_and_adds_up() {
     });
     let mut refused = refused.into_inner().expect("no panic holds it");
     refused.sort();
-    let collected = collected.into_inner();
+    let (collected, mapped) = (collected.into_inner(), mapped.into_inner());
     eprintln!(
-        "{count} scenarios from seed {first}: {collected} collected garbage, {} ran out of blocks",
+        "{count} scenarios from seed {first}: {collected} collected garbage, {mapped} had a mapping cache, {} ran out of blocks",
         refused.len()
     );
     for (seed, text) in &refused {
         eprintln!("seed {seed}: {text}");
     }
     assert!(collected >= count / 2, "only {collected} of {count} scenarios collect garbage");
+    assert!(mapped >= count / 20, "only {mapped} of {count} scenarios have a mapping cache");
     // Spare suffices in every one of them.
     assert!(refused.is_empty(), "feasible scenarios ran out of blocks");
 }

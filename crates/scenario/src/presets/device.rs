@@ -3,8 +3,8 @@
 use harmonia_flash::presets::{self as hardware, Provenance, replaced};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
-    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, LastProgram, Pacing, PolicyConfig, Priority,
-    SsdConfig, Superblock, Trigger, WriteCacheConfig,
+    FreeList, Frontiers, FtlConfig, GcConfig, HOST_SHARE, LastProgram, MAPPING_ENTRY, Pacing, PolicyConfig,
+    Priority, SsdConfig, Superblock, Trigger, WriteCacheConfig,
 };
 use harmonia_types::SimDuration;
 
@@ -660,6 +660,8 @@ impl DevicePreset {
                 reserved_blocks: Amount::Percent(self.reserved),
                 allocation: self.writes.allocation,
                 mapping_unit: self.writes.mapping_unit,
+                mapping_cache: None,
+                mapping_entry: MAPPING_ENTRY,
                 allocation_unit: self.allocation_unit,
                 superblock: Superblock::Off,
                 frontiers: self.writes.frontiers,

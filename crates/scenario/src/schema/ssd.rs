@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use harmonia_flash::{CommandOrder, Commands, Copyback, LinkOrder, PageTimes, ReadRetry};
 use harmonia_ssd::{
     Allocation, AllocationUnit, Arbitration, BeginsAt, Destination, Domain, Drain, FreeList, Frontiers,
-    LastProgram, LevelingConfig, Order, Pacing, PolicyConfig, Priority, Rating, Scale, SsdConfig, Superblock,
-    Trigger, WearConfig, WriteCacheConfig,
+    LastProgram, LevelingConfig, MAPPING_ENTRY, Order, Pacing, PolicyConfig, Priority, Rating, Scale,
+    SsdConfig, Superblock, Trigger, WearConfig, WriteCacheConfig,
 };
 use harmonia_types::{SimDuration, units};
 
@@ -298,6 +298,24 @@ fn needs_cache(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()
     Ok(())
 }
 
+/// That memory holds the whole map goes without saying.
+fn says_mapping_cache(ssd: &SsdConfig) -> bool {
+    ssd.ftl.mapping_cache.is_some()
+}
+
+fn says_mapping_entry(ssd: &SsdConfig) -> bool {
+    ssd.ftl.mapping_entry != MAPPING_ENTRY
+}
+
+/// A map that memory holds is not divided.
+fn needs_mapping_cache(ssd: &SsdConfig, _: &Section<'_>, field: &Field<'_>) -> Parsed<()> {
+    if ssd.ftl.mapping_cache.is_none() {
+        let problem = "the memory of this drive holds its whole map";
+        return Err(field.fault_allowing(problem, "no `mapping_entry`, or a size as `mapping_cache`"));
+    }
+    Ok(())
+}
+
 /// A policy with its own keys.
 fn table_of(policy: &PolicyConfig) -> Shown {
     let mut table = Shown::table();
@@ -439,6 +457,15 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
     at! { "ssd.ftl.mapping_unit", ftl.mapping_unit, page_size().optional(), "preset, or the size of a page",
         "bytes that one entry of the map stands for, and of which a write of a part reads the rest: a page or an equal part of one. \
          Counts of pages are then counts of units. Below the size of a page it needs a write cache" },
+    at! { "ssd.ftl.mapping_cache", ftl.mapping_cache if says_mapping_cache, size(512, 1 << 40).or_none()
+            .saying("\"none\" or a size such as \"64MiB\", at least a mapping unit"), "none",
+        "what the memory of the drive holds of its map, which has an entry for each mapping unit. The rest is read from flash when it is \
+         needed, and changed pages of the map are written when they leave. It is empty when a run begins. With `ssd.scale` it keeps its share \
+         of the map. Memory has as much room again for places of data that collection moved; beyond that requests wait. Not with superblocks, an allocation that leaves the die or plane to the device, or a write cache that drains in part. \
+         none: memory holds the whole map" },
+    at! { "ssd.ftl.mapping_entry", ftl.mapping_entry if says_mapping_entry, needs needs_mapping_cache,
+        count(1, 4096).saying("a number of bytes, 1 to 4096, at most a mapping unit"), "4",
+        "what an entry of the map takes, which says how many entries are read together" },
     at! { "ssd.ftl.allocation_unit", ftl.allocation_unit,
         choice(&[("die", AllocationUnit::Die), ("plane", AllocationUnit::Plane)]), PRESET,
         "what owns a write frontier and free blocks" },

@@ -120,6 +120,7 @@ impl<P: Probe> Device<P> {
                 if !self.ftl.fully_mapped(unit)
                     && self.ftl.lookup(unit, lpn).is_none()
                     && !self.waits_at(die, unit, lpn)
+                    && self.mapping.is_none()
                 {
                     self.finish_unmapped_read(handle, page, unit, lpn, now);
                     return Ok(());
@@ -133,7 +134,7 @@ impl<P: Probe> Device<P> {
         }
         let owner = OwnerId::host(handle);
         let op = PageOp::new(owner, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
-        self.enqueue(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)
+        self.pass_map(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)
     }
 
     /// The pages of a sub-request, where any die may take them.

@@ -44,7 +44,7 @@ impl<P: Probe> Device<P> {
         let owner = op.owner.get();
         let issued = match owner {
             Owner::Host(sub) => self.subs[sub].issued,
-            Owner::Cache(_) => op.ready,
+            Owner::Cache(_) | Owner::Map(_) => op.ready,
         };
         let slot = &self.dies[die as usize];
         let command = &slot.command;
@@ -63,14 +63,17 @@ impl<P: Probe> Device<P> {
             );
             self.audit_command(die, now);
         }
-        let finish = if op.kind == OpKind::Read { self.link.take(now, self.rules.link_page) } else { now };
+        let is_for_host = op.kind == OpKind::Read && !op.owner.is_map();
+        let finish = if is_for_host { self.link.take(now, self.rules.link_page) } else { now };
+        let map_wait = self.waited_for_map(handle);
         let blame = Blame {
             service: array.0,
             transfer: share.transfer.0,
             queue_host: ((now - op.ready) - array - share.transfer - queue_gc - queue_rebuild).0,
             queue_gc: queue_gc.0,
             queue_rebuild: queue_rebuild.0,
-            link: ((op.ready - issued) + (finish - now)).0,
+            link: ((op.ready - issued) + (finish - now)).0 - map_wait,
+            map_wait,
             ..Blame::NONE
         };
         if self.probe.follower().is_some() {
@@ -86,6 +89,11 @@ impl<P: Probe> Device<P> {
             Owner::Cache(slot) => {
                 let program = ProgramEnded { die, ready: op.ready, blame, share, met_gc };
                 self.is_on_flash(slot, &program, now);
+            }
+            Owner::Map(frame) => {
+                if let Some(mapping) = &mut self.mapping {
+                    mapping.has_ended(frame, &op);
+                }
             }
         }
         if !is_background {

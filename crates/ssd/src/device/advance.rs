@@ -80,7 +80,7 @@ impl<P: Probe> Device<P> {
                     arrival
                 }
             };
-            if self.cache.is_some() {
+            if self.pumps {
                 self.pump(now)?;
                 self.answer_everywhere(now);
                 self.tell_queue(now);

@@ -58,6 +58,7 @@ impl<P: Probe> Device<P> {
             && match owner.get() {
                 Owner::Host(sub) => self.subs[sub].background,
                 Owner::Cache(slot) => self.is_cached_background(slot),
+                Owner::Map(_) => false,
             }
     }
 

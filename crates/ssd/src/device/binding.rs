@@ -48,6 +48,7 @@ impl<P: Probe> Device<P> {
                         match op.owner.get() {
                             Owner::Host(sub) => self.finish_page_at(sub, op.page, now),
                             Owner::Cache(slot) => self.is_unmapped(slot, now),
+                            Owner::Map(_) => unreachable!("a map lies where the numbers of its pages say"),
                         }
                     }
                 }
@@ -114,6 +115,7 @@ impl<P: Probe> Device<P> {
                 match op.owner.get() {
                     Owner::Host(sub) => self.finish_page_at(sub, op.page, now),
                     Owner::Cache(slot) => self.is_unmapped(slot, now),
+                    Owner::Map(_) => unreachable!("a map lies in blocks that no dies share"),
                 }
                 return Ok(());
             }

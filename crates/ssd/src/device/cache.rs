@@ -21,6 +21,9 @@
 //! `queue_gc` is the time in which the die collected whose page held the slot that the write then got; only such a write met collection. A read from the
 //! cache is on the link for all of its time. A read or trim that had its place in line and then goes to a die has that wait in `link`.
 //!
+//! Where a page of the map must be read for a page that leaves, that goes on beside the program, and the slot is kept until both are done. The
+//! time by which the map kept it longer is `map_wait` of the write that gets it.
+//!
 //! A write with FUA to a cache without stored power is answered when the programs of its own pages have ended, and its blame is that of the last of them. What it
 //! waited for its die before is `queue_gc` as far as the die collected, else `cache_wait`.
 //!
@@ -145,21 +148,24 @@ impl<P: Probe> Device<P> {
     }
 
     /// The host hears that the cache has a page of it; `slot`: what it waited for while a die collected. Of its waiting it was so long for
-    /// that, and for the controller.
+    /// that, and for the controller. `of_map`: its slot was kept for a page of the map for so long.
     pub(super) fn acknowledge(
         &mut self,
         page: &InLine,
         slot: Option<u32>,
-        (collected, kept): (SimDuration, SimDuration),
+        (collected, kept, of_map): (SimDuration, SimDuration, SimDuration),
         now: SimTime,
     ) {
         let ack = self.cache.as_ref().map_or(SimDuration::ZERO, |cache| cache.ack);
+        let waited = now - page.ready - collected - kept;
+        let map_wait = of_map.min(waited);
         let blame = Blame {
             service: ack.0,
             queue_gc: collected.0,
             link: (page.ready - self.subs[page.sub].issued).0,
-            cache_wait: (now - page.ready - collected - kept).0,
+            cache_wait: (waited - map_wait).0,
             controller: kept.0,
+            map_wait: map_wait.0,
             ..Blame::default()
         };
         if let Some((follower, slot)) = self.probe.follower().zip(slot) {
@@ -252,6 +258,9 @@ impl<P: Probe> Device<P> {
                 before + die.command.bus_wait_gc + share.gc_ahead
             }
         };
+        if self.mapping.as_mut().is_some_and(|mapping| mapping.keeps(slot, now)) {
+            return;
+        }
         cache.pages.is_on_flash(slot, collected);
     }
 
@@ -386,6 +395,7 @@ impl<P: Probe> Device<P> {
         let Some(cache) = &self.cache else { return };
         let at_dies = self.ops.iter().filter(|op| op.owner.is_cache()).count();
         let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
+        let at_dies = at_dies + self.mapping.as_ref().map_or(0, |mapping| mapping.kept());
         cache.pages.audit(at_dies..=at_dies + landing);
     }
 }

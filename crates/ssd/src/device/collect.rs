@@ -97,6 +97,9 @@ impl<P: Probe> Device<P> {
                 self.prefetch_victims_after(die, unit, event);
             }
             self.follow_victim(die, unit, block, now);
+            if let Some(mapping) = &mut self.mapping {
+                mapping.will_move(&self.ftl, unit, block);
+            }
             let mut collecting = self.ftl.unit(unit);
             let (collected, erased) =
                 collecting.collect_one(block, goes_on, &mut self.probe).map_err(&failure)?;

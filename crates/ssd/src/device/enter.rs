@@ -36,6 +36,9 @@ impl<P: Probe> Device<P> {
         op.next = if after == NO_OP { slot.head } else { self.ops[after].next };
         let (next, ready) = (op.next, op.ready);
         let handle = self.ops.insert(op);
+        if let Some(mapping) = &mut self.mapping {
+            mapping.enters(handle);
+        }
         match after {
             NO_OP => slot.head = handle,
             _ => self.ops[after].next = handle,

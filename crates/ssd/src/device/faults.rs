@@ -7,6 +7,8 @@
 //! A device that has failed is silent. What waited or ran is forgotten without an answer; the collection under way ends at
 //! that moment. Its counters, its last status and its mapping can still be read.
 //!
+//! A mapping cache is empty after a loss of power, and nothing waits for it any more.
+//!
 //! A device that loses power forgets what waits at its dies and what is on its link. Reads and programs that have begun finish
 //! on the power that it has stored, and nobody is told. What is in line for its write cache is forgotten. Collection goes on as it was.
 //!
@@ -110,8 +112,10 @@ impl<P: Probe> Device<P> {
             match op.owner.get() {
                 Owner::Host(sub) => self.forget_page(sub),
                 Owner::Cache(slot) => self.takes_back(slot),
+                Owner::Map(_) => {}
             }
         }
+        self.forget_map();
         self.forget_line(now);
         for die in 0..self.rules.shape.dies {
             self.forget_waiting(die, now);
@@ -138,6 +142,7 @@ impl<P: Probe> Device<P> {
             match owner.get() {
                 Owner::Host(sub) => self.forget_page(sub),
                 Owner::Cache(slot) => self.takes_back(slot),
+                Owner::Map(_) => {}
             }
             if !is_background {
                 self.note_done(die, now);
@@ -185,6 +190,9 @@ impl<P: Probe> Device<P> {
         }
         if let Some(cache) = &mut self.cache {
             cache.forget_all();
+        }
+        if let Some(mapping) = &mut self.mapping {
+            mapping.forget_all();
         }
         self.fast_waiting = 0;
         self.ingress.clear();

@@ -40,11 +40,11 @@ impl<P: Probe> Device<P> {
     pub(super) fn follow_op(&mut self, die: u32, op: &PageOp, share: &Share, blame: &Blame, now: SimTime) {
         let blame = &match op.owner.get() {
             Owner::Host(sub) => self.subs[sub].with_controller(*blame),
-            Owner::Cache(_) => *blame,
+            Owner::Cache(_) | Owner::Map(_) => *blame,
         };
         let token = match op.owner.get() {
             Owner::Host(sub) => Some(self.subs[sub].token),
-            Owner::Cache(_) => None,
+            Owner::Cache(_) | Owner::Map(_) => None,
         };
         let is_background = self.is_background(op.owner);
         let plane = token.and_then(|token| self.plane_followed(Origin { token, page: op.page }));

@@ -163,6 +163,7 @@ impl<P: Probe> Device<P> {
         }
         let landing = self.placement.as_ref().map_or(0, |placement| placement.landing());
         let by_map = self.superblocks.as_ref().map_or(0, |blocks| blocks.landing());
-        self.ops.live() + landing + by_map + self.not_handed_over() + self.settling.awaited()
+        let parked = self.mapping.as_ref().map_or(0, |mapping| mapping.parked());
+        self.ops.live() + landing + by_map + parked + self.not_handed_over() + self.settling.awaited()
     }
 }

@@ -16,6 +16,8 @@
 //! * `advance`: the events of the device in the order of time;
 //! * `wake`: the event of a die, which ends what the die ran;
 //! * `accept`: sub-requests that reach the device, and their pages;
+//! * `lookup`: operations that look into the map and may wait for a page of it, where memory does not hold all of it;
+//! * `mapping`: what is remembered of them;
 //! * `enter`: operations that enter the queue of a die;
 //! * `queue`: operations waiting at the dies;
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
@@ -64,7 +66,7 @@
 //! queue may begin at once, and nothing that begins puts another one into a queue.
 //!
 //! ```text
-//! submit, directive, faults ─► advance ─┬─► accept ─┬─► pump ─► binding ─► enter ─► plain ─► dispatch
+//! submit, directive, faults ─► advance ─┬─► accept ─┬─► pump ─► lookup, binding ─► enter ─► plain ─► dispatch
 //!                                       └─► wake ───┘
 //! dispatch ─► trigger, collect, steps, serve, joint ─► run
 //! ```
@@ -74,7 +76,7 @@
 //! The controller takes commands one after the other, each for `ssd.controller.command_overhead`, before the data of a write goes over the
 //! link.
 //!
-//! Not modelled: cache-mode commands, power limits, and mapping-table traffic.
+//! Not modelled: cache-mode commands and power limits.
 
 mod accept;
 mod account;
@@ -98,6 +100,8 @@ mod joint;
 mod lanes;
 mod levels;
 mod life;
+mod lookup;
+mod mapping;
 mod messages;
 mod owner;
 mod pairing;
@@ -157,6 +161,7 @@ use lanes::Lanes;
 use levels::Standing;
 use life::Life;
 pub use life::{AtEnd, LifeReport};
+use mapping::Mapping;
 use placement::Placement;
 use queue::PageOp;
 use rules::Rules;
@@ -197,6 +202,10 @@ pub struct Device<P: Probe = NoProbe> {
     background: Option<Box<Background>>,
     /// What writes pass on their way to the dies, where there is a cache.
     cache: Option<Box<Cache>>,
+    /// What it holds of its map, where that is not all.
+    mapping: Option<Box<Mapping>>,
+    /// It has one of these: what an event has changed for them is looked at after it.
+    pumps: bool,
     /// Which die takes a write, where that is not fixed.
     placement: Option<Box<Placement>>,
     /// Either of these: the die of an operation is known when its data is over the link.
@@ -318,6 +327,7 @@ impl<P: Probe> Device<P> {
         let superblocks = shape.joins().then(|| Box::new(Superblocks::new(&shape, &ftl, chooses)));
         let by_parts = superblocks.is_some() && !needs.one_command;
         let cache = Cache::new(config, &shape, &ftl).map(Box::new);
+        let mapping = Mapping::new(config, &shape).map(Box::new);
         let channels = config.geometry.channels;
         let standing = if probe.watches_levels() {
             Standing::new(&ftl, &shape, channels as usize)
@@ -363,7 +373,7 @@ impl<P: Probe> Device<P> {
                     && !timing.command.take_time()
                     && !global,
                 global,
-                alone: !global && !has_cache,
+                alone: !(global || has_cache || mapping.is_some()),
                 set_aside: ftl_config.open_blocks as usize - 1,
                 reads_first,
                 multi_plane: ftl_config.multi_plane && config.geometry.planes_per_die > 1,
@@ -385,7 +395,9 @@ impl<P: Probe> Device<P> {
             schedule_needs: needs,
             governor,
             dies: vec![Die::default(); dies],
+            pumps: cache.is_some() || mapping.is_some(),
             cache,
+            mapping,
             binds_late: placement.is_some() || superblocks.is_some(),
             placement,
             superblocks,

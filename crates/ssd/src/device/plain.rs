@@ -27,10 +27,8 @@ impl<P: Probe> Device<P> {
     pub(super) fn is_plain(&self) -> bool {
         let rules = &self.rules;
         let is_followed = self.probe.audits() || self.probe.followed().is_some();
-        let has_queues = self.lanes.is_some()
-            || self.placement.is_some()
-            || self.superblocks.is_some()
-            || self.cache.is_some();
+        let has_queues =
+            self.lanes.is_some() || self.placement.is_some() || self.superblocks.is_some() || self.pumps;
         let packs = rules.shape.packing.packs();
         let has_rules = packs || rules.by_page || rules.reads_first || rules.multi_plane || rules.suspends;
         let by_head = rules.geometry.own_pins && self.schedule_needs.serves_head;

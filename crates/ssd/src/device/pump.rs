@@ -102,15 +102,19 @@ impl<P: Probe> Device<P> {
                     self.write_program(program, None, unit, now)?;
                     continue;
                 }
+                if self.serve_map(now)? {
+                    continue;
+                }
                 break;
             };
             match effect {
                 Effect::Admitted { page, write, slot, absorbs, collected, kept } => {
                     let origin = Origin { token: write.token, page: page.page };
                     self.probe.admit(slot, Lpn(page.lpn), write.cause, origin, absorbs);
+                    let of_map = self.held_for_map(slot);
                     if !write.is_awaited {
                         let slot = Some(slot).filter(|_| collected > SimDuration::ZERO);
-                        self.acknowledge(&page, slot, (collected, kept), now);
+                        self.acknowledge(&page, slot, (collected, kept, of_map), now);
                     }
                 }
                 Effect::Turn(what) => self.take_turn(&what, now)?,
@@ -131,7 +135,8 @@ impl<P: Probe> Device<P> {
                 }
             }
         }
-        let next = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.pages.next_time(now));
+        let Some(cache) = &self.cache else { return Ok(()) };
+        let next = cache.pages.next_time(now);
         let slot = self.buses.len() + 1;
         if next == SimTime::NEVER {
             self.bus_wakes.clear(slot);
@@ -157,7 +162,12 @@ impl<P: Probe> Device<P> {
             Turn::Trim { fast_fail } => match cache.pages.trim(what.lpn) {
                 Trimmed::Dropped(slot) => {
                     self.probe.discard(Lpn(what.lpn));
-                    self.acknowledge(what, None, (SimDuration::ZERO, SimDuration::ZERO), now);
+                    self.acknowledge(
+                        what,
+                        None,
+                        (SimDuration::ZERO, SimDuration::ZERO, SimDuration::ZERO),
+                        now,
+                    );
                     return self.write_out(slot, UNBOUND, now);
                 }
                 Trimmed::Elsewhere => (OpKind::Trim, fast_fail),
@@ -201,6 +211,7 @@ impl<P: Probe> Device<P> {
                     !self.ftl.fully_mapped(unit)
                         && self.ftl.lookup(unit, in_unit).is_none()
                         && !self.waits_at(die, unit, in_unit)
+                        && self.mapping.is_none()
                 }
             };
             if is_blank {
@@ -217,7 +228,7 @@ impl<P: Probe> Device<P> {
         let cause = self.subs[sub].parity.cause_of(page);
         let op = PageOp::new(OwnerId::host(sub), in_unit, unit, page, (kind, cause), self.reaches_die(now));
         let op = PageOp { fast_fail, ..op };
-        if is_dynamic { self.place_later(op, now) } else { self.enqueue(die, op, now) }
+        if is_dynamic { self.place_later(op, now) } else { self.pass_map(die, op, now) }
     }
 
     /// The same where dies share their blocks.
@@ -432,6 +443,7 @@ impl<P: Probe> Device<P> {
         if self.rules.shape.is_dynamic() {
             return self.place_later(PageOp::new(owner, lpn, unit, 0, (kind, write.cause), now), now);
         }
+        self.map_slot(slot, lpn);
         let (die, unit, in_unit) = self.rules.shape.locate(lpn);
         self.enqueue(die, PageOp::new(owner, in_unit, unit, 0, (kind, write.cause), now), now)
     }

@@ -12,7 +12,7 @@
 //! that ends, and the device reports its end when the last die is done.
 //!
 //! No bound beyond the next event: where an event goes step by step, may be begun in idle time or by a policy that limits
-//! channels, where data goes to any unit, where a command writes several planes, in a window, behind a write cache, and over a link
+//! channels, where data goes to any unit, where a command writes several planes, in a window, behind a write cache, where the map is not in memory, and over a link
 //! or through a controller that takes time.
 
 use harmonia_types::{Bytes, Operation, SimDuration, SimTime};
@@ -73,8 +73,8 @@ impl<P: Probe> Device<P> {
         let binds = self.superblocks.is_some();
         let is_free = self.window == windows::State::None && self.failed.is_none();
         let at_once = self.ingress.is_empty() && self.rules.enters_at_once;
-        // A cache says when pages are written, not their arrival.
-        let at_arrival = self.cache.is_none();
+        // A cache says when pages are written, not their arrival, and so does a page of the map that must be read.
+        let at_arrival = !self.pumps;
         is_free
             && at_once
             && at_arrival

@@ -180,8 +180,10 @@ impl<P: Probe> Device<P> {
             if self.probe.audits() {
                 self.audit_waiting(die, (ready, now), (queue_gc, queue_rebuild));
             }
+            let map_wait = self.waited_for_map(handle);
             let blame = Blame {
-                link: (ready - self.subs[sub].issued).0,
+                link: (ready - self.subs[sub].issued).0 - map_wait,
+                map_wait,
                 queue_gc: queue_gc.0,
                 queue_rebuild: queue_rebuild.0,
                 queue_host: ((now - ready) - queue_gc - queue_rebuild).0,

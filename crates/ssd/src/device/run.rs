@@ -54,6 +54,7 @@ impl<P: Probe> Device<P> {
         match op.owner.get() {
             Owner::Host(sub) => Origin { token: self.subs[sub].token, page: op.page },
             Owner::Cache(slot) => self.origin_in_cache(slot),
+            Owner::Map(_) => Origin::of_map(op.lpn),
         }
     }
 
@@ -71,6 +72,8 @@ impl<P: Probe> Device<P> {
         self.probe.read(page, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));
         let read = match op.cause {
             IoCause::Parity => &mut self.counters.parity_pages_read,
+            // The mapping cache has counted it.
+            IoCause::Map => return page.is_some(),
             _ => &mut self.counters.host_pages_read,
         };
         *read += u64::from(page.is_some());
@@ -122,6 +125,7 @@ impl<P: Probe> Device<P> {
                 }
             }
             Owner::Cache(slot) => self.counters.padding[op.cause as usize] += self.left_out_in_cache(slot),
+            Owner::Map(_) => {}
         }
         if self.ftl.free_blocks(op.unit) != free {
             // A block was opened: utilisation changed, and there is less room.

@@ -203,7 +203,8 @@ impl<P: Probe> Device<P> {
         let is_partial = |&handle: &u32| self.ops[handle].kind == OpKind::PartialWrite;
         let (unit, to) = (self.ops[first].unit, self.to(&self.ops[first]));
         let room = self.ftl.room_for_host(unit, to.frontier) as usize;
-        let others = self.writes_ready(unit, to, now).filter(|&handle| handle != first);
+        let of_map = self.ops[first].owner.is_map();
+        let others = self.writes_ready((unit, of_map), to, now).filter(|&handle| handle != first);
         std::iter::once(first).chain(others).take(room).find(is_partial)
     }
 
@@ -227,6 +228,7 @@ impl<P: Probe> Device<P> {
     /// Starts a program of the host with a write that has left the queue, and those that fill it.
     fn start_program(&mut self, die: u32, first: u32, now: SimTime) -> Result<(), DeviceFailure> {
         let (unit, cause) = (self.ops[first].unit, self.ops[first].cause);
+        let of_map = self.ops[first].owner.is_map();
         let to = self.to(&self.ops[first]);
         let (block, page) = self.ftl.next_page_to(unit, to).unwrap_or_default();
         let room = self.ftl.room_for_host(unit, to.frontier) as usize;
@@ -244,7 +246,7 @@ impl<P: Probe> Device<P> {
             let to = To { frontier: to.frontier, ..self.to(&op) };
             self.write_page(die, &op, to, now)?;
             let is_full = self.dies[die as usize].parts.len() == room;
-            next = if is_full { None } else { self.next_write(unit, to, now) };
+            next = if is_full { None } else { self.next_write((unit, of_map), to, now) };
         }
         let padded = self.ftl.pad_part(unit, to.frontier.into(), cause);
         self.count_padding(cause, padded);
@@ -255,18 +257,21 @@ impl<P: Probe> Device<P> {
     }
 
     /// The first write of a whole page that waits for a frontier of an allocation unit, is ready, and stands behind none on its page.
-    fn next_write(&self, unit: u32, to: To, now: SimTime) -> Option<u32> {
+    fn next_write(&self, unit: (u32, bool), to: To, now: SimTime) -> Option<u32> {
         self.writes_ready(unit, to, now).find(|&handle| self.ops[handle].kind == OpKind::Write)
     }
 
-    /// Writes that wait for a frontier of an allocation unit, are ready, and stand behind none on their page.
-    fn writes_ready(&self, unit: u32, to: To, now: SimTime) -> impl Iterator<Item = u32> {
+    /// Writes that wait for a frontier of an allocation unit, are ready, and stand behind none on their page. Pages of the map share no
+    /// program with others, which are gathered to whole programs before.
+    fn writes_ready(&self, (unit, of_map): (u32, bool), to: To, now: SimTime) -> impl Iterator<Item = u32> {
         let waiting = self.lanes.iter().flat_map(move |lanes| lanes.iter(unit, Class::Write, &self.ops));
         let ready = waiting.take_while(move |(_, op)| op.ready <= now);
         let places = self.ftl.places();
         let goes_along = move |op: &PageOp| !places || self.to(op).frontier == to.frontier;
         ready
-            .filter(move |(_, op)| op.kind.writes() && !op.follows && goes_along(op))
+            .filter(move |(_, op)| {
+                op.kind.writes() && !op.follows && goes_along(op) && op.owner.is_map() == of_map
+            })
             .map(|(handle, _)| handle)
     }
 }

@@ -23,6 +23,7 @@ impl<P: Probe> Device<P> {
             gc_busy: self.dies.iter().map(|die| die.gc_busy).sum(),
             gc_plane_busy: self.dies.iter().map(|die| die.gc_plane_busy).sum(),
             write_cache: self.counted_by_cache(),
+            mapping_cache: self.counted_by_mapping(),
             streams: self.ftl.streams(),
             ..self.counters
         }
@@ -43,6 +44,9 @@ impl<P: Probe> Device<P> {
     pub fn begin_window(&mut self, from: SimTime) {
         self.counters.depth_at_gc.most = 0;
         self.begin_window_of_cache();
+        if let Some(mapping) = &mut self.mapping {
+            mapping.pages.begin_window();
+        }
         self.tell_levels(from);
         self.probe.window(from);
     }
@@ -130,6 +134,7 @@ impl<P: Probe> Device<P> {
         self.audit_superblocks();
         self.audit_levels();
         self.audit_cache();
+        self.audit_mapping();
         self.audit_channels();
         let collecting = self.dies.iter().filter(|die| die.collects()).count();
         assert_eq!(collecting as u32, self.collecting, "dies that collect");

@@ -90,6 +90,9 @@ impl<P: Probe> Device<P> {
         let of_device = self.rules.shape.unit(die, unit);
         self.win_skips(die, of_device, block);
         self.follow_victim(die, of_device, block, now);
+        if let Some(mapping) = &mut self.mapping {
+            mapping.will_move(&self.ftl, of_device, block);
+        }
         self.ftl.unit(of_device).begin(block);
         debug_assert!(self.dies[die as usize].ahead.is_none(), "what was read ahead was for the last victim");
         if let Collection::Stepwise(stepwise) = &mut self.dies[die as usize].collection {

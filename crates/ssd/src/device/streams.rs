@@ -33,7 +33,7 @@ impl<P: Probe> Device<P> {
             Owner::Cache(slot) if self.rules.shape.packing.packs() || self.rules.shape.joins() => {
                 To { frontier: (self.list_in_cache(slot) % self.ftl.host_frontiers()) as u8, ..to }
             }
-            Owner::Host(_) | Owner::Cache(_) => to,
+            Owner::Host(_) | Owner::Cache(_) | Owner::Map(_) => to,
         }
     }
 
@@ -41,6 +41,7 @@ impl<P: Probe> Device<P> {
         match op.owner.get() {
             Owner::Host(sub) => self.subs[sub].handle_of(op.cause),
             Owner::Cache(slot) => self.handle_in_cache(slot),
+            Owner::Map(_) => 0,
         }
     }
 

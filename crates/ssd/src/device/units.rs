@@ -143,9 +143,12 @@ impl<P: Probe> Device<P> {
         };
         let mut count = 0;
         for page in page..cursor {
-            let goes_along = self.ftl.lpn_at(unit, block.0, page).is_some()
-                && self.ftl.moves_to(unit, block.0, page) == frontier;
+            let lpn = self.ftl.lpn_at(unit, block.0, page);
+            let goes_along = lpn.is_some() && self.ftl.moves_to(unit, block.0, page) == frontier;
             if count < room && goes_along {
+                if let (Some(mapping), Some(lpn)) = (&mut self.mapping, lpn) {
+                    mapping.moves(&self.ftl, unit, lpn);
+                }
                 let failure = self.failure(now);
                 self.ftl.move_ahead((unit, block, page), frontier, &mut self.probe).map_err(failure)?;
                 count += 1;

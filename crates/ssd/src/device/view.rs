@@ -41,7 +41,7 @@ impl QueueView<'_> {
     fn deadline(&self, op: &PageOp) -> SimTime {
         match op.owner.get() {
             Owner::Host(sub) => self.subs[sub].deadline,
-            Owner::Cache(_) => op.ready + self.rules.slack,
+            Owner::Cache(_) | Owner::Map(_) => op.ready + self.rules.slack,
         }
     }
 
@@ -58,7 +58,8 @@ impl QueueView<'_> {
     /// The first read of the host that could start now, though the command that runs is a program.
     pub fn host_read(&self, now: SimTime) -> Option<HostToken> {
         let runs = |op: &PageOp| self.die.running_ops().any(|other| self.ops[other].is_on(op.unit, op.lpn));
-        let is_due = |op: &PageOp| op.ready <= now && !self.subs[op.owner.sub()].background && !runs(op);
+        let is_background = |op: &PageOp| !op.owner.is_map() && self.subs[op.owner.sub()].background;
+        let is_due = |op: &PageOp| op.ready <= now && !is_background(op) && !runs(op);
         self.first_in(Class::Read, is_due).map(|read| read.token)
     }
 

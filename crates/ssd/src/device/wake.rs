@@ -57,8 +57,8 @@ impl<P: Probe> Device<P> {
             Activity::Erase => self.end_erase(die, now),
         }
         self.dies[die as usize].rest();
-        if self.cache.is_some() {
-            // The die goes on with what waits in the cache, if that is next.
+        if self.pumps {
+            // The die goes on with what waits in the cache, or for a page of the map, if that is next.
             self.pump(now)?;
             if !self.dies[die as usize].is_idle() {
                 return Ok(());

@@ -69,7 +69,7 @@ impl Ftl {
             gc_frontier: policy.by_cause().unwrap_or(count.all - 1).into(),
             free_list: config.ftl.free_list,
             is_simple: !shape.is_dynamic() && placing.is_none(),
-            map: HugeTable::new(shape.logical_pages as usize, NONE),
+            map: HugeTable::new(shape.entries(), NONE),
             reverse: HugeTable::new(units * (blocks << shape.page_bits), NONE),
             entries: vec![encode(BlockState::Free, 0); units * blocks],
             best: vec![GroupKey::NONE; units * blocks.div_ceil(GROUP)],

@@ -14,7 +14,8 @@
 //! write leaves behind in another unit is forgotten there first.
 //!
 //! The reverse map is never cleared on overwrite: a page is live exactly if the map points back at it, which saves a
-//! cache miss per write. Not modelled: mapping-table reads and writes (the map is in RAM), blocks that are bad from the
+//! cache miss per write. Where the memory of a drive does not hold the map, pages of the map are logical pages behind those of the
+//! host, and [`map_cache`](crate::map_cache) says when they are read and written. Not modelled: blocks that are bad from the
 //! beginning or fail before they are worn out, read disturb,
 //! retention, power loss.
 

@@ -57,7 +57,7 @@ impl Placing {
     /// Of an empty device, if its policy asks for more than the cause.
     pub fn new(policy: &(dyn Placement + 'static), shape: &Shape) -> Option<Box<Placing>> {
         let blocks = shape.units() as usize * shape.blocks_per_unit as usize;
-        let pages = shape.logical_pages as usize;
+        let pages = shape.entries();
         let of = |is_noted: bool, entries: usize| if is_noted { entries } else { 0 };
         let ages = policy.looks_at_ages();
         policy.by_cause().is_none().then(|| {

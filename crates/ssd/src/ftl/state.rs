@@ -18,6 +18,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[serde(deny_unknown_fields)]
 pub struct Tally {
     /// Page programs by cause.
+    #[serde(with = "by_cause")]
     pub programs: [u64; IoCause::COUNT],
     /// Block erases.
     pub erases: u64,
@@ -31,6 +32,36 @@ pub struct Tally {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
+}
+
+/// Numbers by cause, those of the last causes left out if they are zero: files of before a cause was added stay as they are.
+mod by_cause {
+    use harmonia_types::IoCause;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Causes that every file has.
+    const LEAST: usize = 7;
+
+    pub fn serialize<S: Serializer>(
+        numbers: &[u64; IoCause::COUNT],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let told = numbers.iter().rposition(|&number| number > 0).map_or(0, |last| last + 1);
+        serializer.collect_seq(&numbers[..told.max(LEAST)])
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<[u64; IoCause::COUNT], D::Error> {
+        let told = Vec::<u64>::deserialize(deserializer)?;
+        let mut numbers = [0; IoCause::COUNT];
+        match numbers.get_mut(..told.len()).filter(|_| told.len() >= LEAST) {
+            Some(known) => known.copy_from_slice(&told),
+            None => return Err(D::Error::custom(format!("{} causes", told.len()))),
+        }
+        Ok(numbers)
+    }
 }
 
 impl Tally {

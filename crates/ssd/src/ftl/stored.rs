@@ -62,7 +62,7 @@ impl Ftl {
     pub fn table_bytes(shape: &Shape) -> u64 {
         let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
         let noted = shape.noted;
-        blocks * (4 + 4 + 4 + 4 + noted.of_block) + u64::from(shape.logical_pages) * (4 + noted.of_page)
+        blocks * (4 + 4 + 4 + 4 + noted.of_block) + shape.entries() as u64 * (4 + noted.of_page)
     }
 
     /// Writes the tables.
@@ -132,7 +132,7 @@ impl Ftl {
             free_list: config.ftl.free_list,
             is_simple: !shape.is_dynamic() && placing.is_none(),
             placing,
-            map: HugeTable::zeroed(shape.logical_pages as usize),
+            map: HugeTable::zeroed(shape.entries()),
             reverse: HugeTable::zeroed(unit_count * (blocks << shape.page_bits)),
             best: Vec::with_capacity(unit_count * blocks.div_ceil(GROUP)),
             entries,

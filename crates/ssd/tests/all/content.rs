@@ -38,6 +38,8 @@ struct TaggedFlash {
     global: bool,
     copies: u64,
     copies_elsewhere: u64,
+    /// Pages of the map that were read.
+    maps: u64,
     /// Pages may be left unwritten.
     skips: bool,
     lanes: Lanes,
@@ -87,8 +89,12 @@ impl Probe for TaggedFlash {
     }
 
     fn program(&mut self, to: FlashPage, lpn: Lpn, cause: IoCause, origin: Option<Origin>) {
-        assert_eq!(cause, IoCause::Host);
         let origin = origin.expect("nothing is aged here");
+        if origin.token == Origin::MAP {
+            assert_eq!(cause, IoCause::Map);
+            return self.store(to, lpn, (u32::MAX, origin.page));
+        }
+        assert_eq!(cause, IoCause::Host);
         let tag = (origin.token as u32, origin.page);
         *self.programs.entry(tag).or_insert(0) += 1;
         self.store(to, lpn, tag);
@@ -104,6 +110,11 @@ impl Probe for TaggedFlash {
 
     fn read(&mut self, from: Option<FlashPage>, lpn: Lpn, origin: Origin) {
         let found = from.map(|from| self.load(from, lpn));
+        if origin.token == Origin::MAP {
+            assert_eq!(found, Some((u32::MAX, origin.page)), "a page of the map that was written");
+            self.maps += 1;
+            return;
+        }
         let again = self.reads.insert((origin.token as u32, origin.page), found);
         assert_eq!(again, None, "{origin:?} is read once");
     }
@@ -242,7 +253,7 @@ enum Pages {
 
 /// Drives one random device and compares everything it read with the oracle; returns pages moved, those moved to
 /// another unit, what there was of planes to check, and pages that were refused, after waiting and writes among them.
-fn check(seed: u64, pages: Pages) -> [u64; 8] {
+fn check(seed: u64, pages: Pages, maps: bool) -> [u64; 9] {
     let packs = pages == Pages::Packed;
     let mut rng = Rng::stream(seed, "content");
     // Streams of their own, so that the devices of old seeds differ in nothing else.
@@ -276,6 +287,9 @@ fn check(seed: u64, pages: Pages) -> [u64; 8] {
         crate::random::superblocks(&mut config, &mut Rng::stream(seed, "content/superblocks"));
     }
     crate::random::sharing(&mut config, &mut Rng::stream(seed, "content/sharing"));
+    if maps && !crate::random::mapping(&mut config, &mut Rng::stream(seed, "content/mapping")) {
+        return [0; 9];
+    }
     let ftl = Ftl::new(&config, seed, "device").unwrap_or_else(|why| panic!("seed {seed}: {why}"));
     let (shape, page_size) = (ftl.shape().clone(), u64::from(config.mapping_unit()));
     let flash = TaggedFlash {
@@ -288,6 +302,7 @@ fn check(seed: u64, pages: Pages) -> [u64; 8] {
         global: config.gc.destination == Destination::Device,
         copies: 0,
         copies_elsewhere: 0,
+        maps: 0,
         skips: packs || config.gc.schedule.own.get("unmatched").is_some_and(|value| value == "skip"),
         lanes: if packs {
             Lanes::of_units()
@@ -335,12 +350,15 @@ fn check(seed: u64, pages: Pages) -> [u64; 8] {
     device.advance_until(now, false).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
     oracle.arrive(&all, page_size, now);
     device.submit(now, all).unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
+    let mut rounds = 0;
     while device.next_wakeup() != SimTime::NEVER {
         let wakeup = device.next_wakeup();
         device
             .advance_until(wakeup, true)
             .unwrap_or_else(|failure| panic!("seed {seed}: {failure}\n{config:#?}"));
         device.notices().clear();
+        rounds += 1;
+        assert!(rounds < 1_000_000, "seed {seed}: it comes to no rest\n{config:#?}");
     }
     answers.hear(&mut device, &oracle);
     device.ftl().audit();
@@ -382,14 +400,16 @@ fn check(seed: u64, pages: Pages) -> [u64; 8] {
         refused,
         answers.waited,
         oracle.writes_among(&answers.refused),
+        flash.maps,
     ]
 }
 
 #[test]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
-    let sum =
-        (0..600).map(|seed| check(seed, Pages::Single)).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
-    let [copies, elsewhere, known, along, suspends, refused, waited, writes] = sum.expect("seeds");
+    let sum = (0..600)
+        .map(|seed| check(seed, Pages::Single, false))
+        .reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let [copies, elsewhere, known, along, suspends, refused, waited, writes, _] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
     assert!(elsewhere > 1_500, "some of it elsewhere, not {elsewhere} pages");
     assert!(refused > 10_000 && waited > 1_000 && writes > 1_000, "refused: {refused}, {waited}, {writes}");
@@ -399,9 +419,10 @@ fn every_read_returns_the_last_write_that_arrived_before_it() {
 /// The same where a program carries several units: none is lost, doubled or found in another's place.
 #[test]
 fn every_read_returns_the_last_write_where_programs_carry_several_units() {
-    let sum =
-        (0..600).map(|seed| check(seed, Pages::Packed)).reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
-    let [copies, _, known, _, suspends, refused, waited, writes] = sum.expect("seeds");
+    let sum = (0..600)
+        .map(|seed| check(seed, Pages::Packed, false))
+        .reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+    let [copies, _, known, _, suspends, refused, waited, writes, _] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} units");
     assert!(refused > 10_000 && waited > 500 && writes > 1_000, "refused: {refused}, {waited}, {writes}");
     assert!(known > 50_000 && suspends > 100, "planes: {known}, {suspends}");
@@ -410,10 +431,23 @@ fn every_read_returns_the_last_write_where_programs_carry_several_units() {
 /// The same where dies share their blocks. Collection is one command of each die, so no plane is told apart from its die.
 #[test]
 fn every_read_returns_the_last_write_where_dies_share_their_blocks() {
-    let all = (0..600).map(|seed| check(seed, Pages::InSuperblocks));
+    let all = (0..600).map(|seed| check(seed, Pages::InSuperblocks, false));
     let sum = all.reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
-    let [copies, _, _, _, suspends, refused, _, writes] = sum.expect("seeds");
+    let [copies, _, _, _, suspends, refused, _, writes, _] = sum.expect("seeds");
     assert!(copies > 50_000, "garbage collection must have moved much, not {copies} pages");
     assert!(refused > 1_000 && writes > 100, "refused: {refused}, {writes}");
     assert!(suspends > 10, "planes: {suspends}");
+}
+
+/// The same where memory does not hold the map: pages of the map are read and written between, and moved like others.
+#[test]
+fn every_read_returns_the_last_write_where_the_map_lies_on_flash() {
+    for pages in [Pages::Single, Pages::Packed] {
+        let all = (0..500).map(|seed| check(seed, pages, true));
+        let sum = all.reduce(|a, b| std::array::from_fn(|i| a[i] + b[i]));
+        let [copies, _, _, _, _, refused, _, writes, maps] = sum.expect("seeds");
+        assert!(copies > 10_000, "garbage collection must have moved much, not {copies} pages");
+        assert!(refused > 1_000 && writes > 100, "refused: {refused}, {writes}");
+        assert!(maps > 5_000, "the map must have been read often, not {maps} times");
+    }
 }

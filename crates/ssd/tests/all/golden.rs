@@ -134,9 +134,9 @@ fn as_told(done: &SubCompletion) -> String {
     without_cache(&format!("{done:?}")).replace(", met_gc: ", ", gc_affected: ")
 }
 
-/// Blame as it was when the file was written, without parts for waiting for a write cache and a controller.
+/// Blame as it was when the file was written, without parts for waiting for a write cache, a controller and the map.
 fn without_cache(told: &str) -> String {
-    told.replace(", cache_wait: 0, controller: 0", "")
+    told.replace(", cache_wait: 0, controller: 0, map_wait: 0", "")
 }
 
 /// The counters as they were when the file was written: what needs a read first was then another offset, nothing skipped, and
@@ -149,6 +149,7 @@ fn as_counted(mut counters: DeviceCounters) -> String {
         std::mem::take(&mut counters.programs[IoCause::Background as usize]);
     let met = format!(", met_gc: {:?}", counters.met_gc);
     let cached = format!(", write_cache: {:?}", counters.write_cache);
+    let mapped = format!(", mapping_cache: {:?}", counters.mapping_cache);
     let (streams, unknown) = (counters.streams, counters.unknown_handle_pages);
     let streams = format!(", streams: {streams:?}, unknown_handle_pages: {unknown}");
     let padding = format!(", padding: {:?}", counters.padding);
@@ -158,6 +159,7 @@ fn as_counted(mut counters: DeviceCounters) -> String {
         .replace(&streams, "")
         .replace(&padding, "")
         .replace(&cached, "")
+        .replace(&mapped, "")
         .replace("inside: InsideCounters { ", "")
         .replace("superseded_moves: ", "superseded: ")
         .replace(", read_retries: 0", "")

@@ -25,6 +25,7 @@ mod lanes;
 mod levels;
 mod limits;
 mod link_order;
+mod mapping;
 mod met_gc;
 mod multi_plane;
 mod overload;

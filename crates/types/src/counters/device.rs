@@ -51,6 +51,8 @@ crate::counters! {
         pub met_gc: MetGc;
         /// What the write cache took and gave.
         pub write_cache: WriteCacheCounters;
+        /// What the cache of its map found, read and wrote.
+        pub mapping_cache: MappingCacheCounters;
         /// Pages by the handle they were written with, the default one first; zeros where the drive knows none. Ageing included.
         pub streams: [StreamCounters; StreamCounters::MOST];
         /// Pages written with a handle that the drive does not know.
@@ -87,6 +89,22 @@ crate::counters! {
         pub lost_pages: u64 = Sum, "pages";
         /// Pages of writes with FUA that were answered when flash had them, because the cache has no stored power.
         pub fua_pages: u64 = Sum, "pages";
+    }
+
+    /// The cache of a drive that does not hold all of its map: the report's `mapping_cache`.
+    pub struct MappingCacheCounters {
+        /// Entries of pages of the host or the array that were there when they were asked for.
+        pub hits: u64 = Sum, "count";
+        /// Entries whose page of the map was not there. Those that are asked for while that page is read count, too.
+        pub misses: u64 = Sum, "count";
+        /// Pages of the map that were read from flash.
+        pub read_pages: u64 = Sum, "pages";
+        /// Changed pages of the map that were written to flash because another page needed their place, or together with such a page.
+        pub written_pages: u64 = Sum, "pages";
+        /// Pages of the map that were not there when garbage collection moved data of theirs. They are read later.
+        pub pages_for_gc: u64 = Sum, "pages";
+        /// Most pages of the map that had yet to be read because garbage collection had moved data of theirs.
+        pub most_behind: u64 = Peak, "pages";
     }
 
     /// Places in the commands of garbage collection for operations of sibling planes. They sum up: offered = matched +

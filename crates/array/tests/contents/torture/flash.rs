@@ -27,6 +27,8 @@ pub struct FlashCounts {
     /// Pages discarded.
     pub trims: u64,
     pub erases: u64,
+    /// Pages of the map that were read.
+    pub maps: u64,
     /// Pages in a write cache, and pages trimmed there, that losses of power took.
     pub lost: u64,
 }
@@ -195,15 +197,22 @@ impl<C: Content> Flash<C> {
         *next = page + 1;
         let index = self.index(to);
         self.owner[index] = lpn.0;
-        self.touched[lpn.0 as usize] = true;
+        // Pages of the map lie behind those that the array sees.
+        if let Some(touched) = self.touched.get_mut(lpn.0 as usize) {
+            *touched = true;
+        }
         index * self.page_sectors
     }
 }
 
 impl<C: Content> Probe for Flash<C> {
     fn program(&mut self, to: FlashPage, lpn: Lpn, cause: IoCause, origin: Option<Origin>) {
-        self.counts.programs += 1;
         let origin = origin.expect("nothing is aged here");
+        if origin.token == Origin::MAP {
+            self.store(to, lpn);
+            return;
+        }
+        self.counts.programs += 1;
         let mut page = std::mem::take(&mut self.page);
         match self.merged.remove(&lpn.0) {
             Some(rest) => page.copy_from_slice(&rest),
@@ -299,6 +308,11 @@ impl<C: Content> Probe for Flash<C> {
     }
 
     fn read(&mut self, from: Option<FlashPage>, lpn: Lpn, origin: Origin) {
+        if origin.token == Origin::MAP {
+            self.counts.maps += 1;
+            self.load(from.expect("it was written"), lpn);
+            return;
+        }
         self.counts.reads += 1;
         let found = from.map(|from| self.load(from, lpn));
         if found.is_none() {

@@ -80,6 +80,8 @@ pub struct Counts {
     pub moves: u64,
     pub trims: u64,
     pub erases: u64,
+    /// Pages of maps that were read.
+    pub maps: u64,
     /// Pages, and trims of pages, that losses of power took from write caches.
     pub forgotten: u64,
     pub row_waits: u64,
@@ -180,6 +182,7 @@ impl Counts {
         self.moves += other.moves;
         self.trims += other.trims;
         self.erases += other.erases;
+        self.maps += other.maps;
         self.forgotten += other.forgotten;
         self.row_waits += other.row_waits;
         self.rows_read_modify_write += other.rows_read_modify_write;
@@ -534,6 +537,7 @@ impl<C: Content> Run<C> {
             counts.moves += flash.moves;
             counts.trims += flash.trims;
             counts.erases += flash.erases;
+            counts.maps += flash.maps;
             counts.forgotten += flash.lost;
         }
         let of_array = self.array.counters();

@@ -64,6 +64,7 @@ pub fn array(seed: u64) -> ArrayConfig {
         sharing(seed, &mut config);
         superblocks(seed, &mut config);
         retries(seed, &mut config);
+        mapping(seed, &mut config);
         let layout = config.layout();
         // Units so large that members hold only one or two make arrays without rows to speak of.
         if layout.member_bytes() >= 3 * layout.stripe_unit() && layout.logical_bytes() > 0 {
@@ -172,6 +173,37 @@ fn retries(seed: u64, config: &mut ArrayConfig) {
             .members
             .iter_mut()
             .for_each(|member| member.ssd.timing.read_retry = ReadRetry { probability, step });
+    }
+}
+
+/// In a quarter of the histories memory holds one to five pages of the map of a drive that can be so.
+fn mapping(seed: u64, config: &mut ArrayConfig) {
+    let mut rng = Rng::stream(seed, "contents/mapping");
+    let (entries, pages) = (pick(&mut rng, &[2, 4, 8]), pick(&mut rng, &[1, 2, 5]));
+    if rng.chance(0.75) {
+        return;
+    }
+    for ssd in config.members.iter_mut().map(|member| &mut member.ssd) {
+        let is_static = matches!(ssd.ftl.allocation, Allocation::Static(_));
+        if !is_static || !ssd.ftl.superblock.is_off() {
+            continue;
+        }
+        let page = ssd.mapping_unit();
+        ssd.ftl.mapping_entry = page / entries;
+        ssd.ftl.mapping_cache = Some(pages * u64::from(page));
+        let pools = match ssd.ftl.allocation_unit {
+            AllocationUnit::Die => ssd.geometry.planes_per_die / ssd.geometry.program_planes,
+            AllocationUnit::Plane => 1,
+        };
+        // Spare for the map, and for what it may lose where blocks wear out.
+        let mut more = 2;
+        while more > 0 {
+            more -= u32::from(ssd.resolve().is_ok());
+            let Amount::Blocks(reserved) = &mut ssd.ftl.reserved_blocks else { return };
+            *reserved += pools;
+            ssd.geometry.blocks_per_plane += 1;
+            assert!(ssd.geometry.blocks_per_plane < 200, "{ssd:#?}");
+        }
     }
 }
 

@@ -20,8 +20,17 @@ use super::{faults, floating, setting};
 const SCENARIOS: u64 = 60;
 
 /// Parts that the table has of the host's own data alone, or of all resources of a phase together.
-const OF_PHASES: [&str; 8] =
-    ["service", "transfer", "queue_host", "parity", "reconstruct", "link", "cache_wait", "controller"];
+const OF_PHASES: [&str; 9] = [
+    "service",
+    "transfer",
+    "queue_host",
+    "parity",
+    "reconstruct",
+    "link",
+    "cache_wait",
+    "controller",
+    "map_wait",
+];
 
 /// The table of requests: arrival, response and parts of blame by number.
 #[derive(Default)]
@@ -233,6 +242,7 @@ fn every_nanosecond_of_every_response_has_a_cause_and_a_place() {
             "window_wait",
             "cache_wait",
             "controller",
+            "map_wait",
             "queue_rebuild",
             "command",
             "ordered",

@@ -162,7 +162,19 @@ fn usual(seed: u64) -> Scenario {
     if d.range(0, 4) == 0 {
         sets.push("ssd.write_cache={size='32KiB'}".to_owned());
     }
+    sets.extend(mapping(seed));
     Scenario::load("tiny", &sets, None).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+}
+
+/// A third of the drives holds a few pages of its map, one each for as many pages of data as there are in a block or so.
+fn mapping(seed: u64) -> Vec<String> {
+    let mut d = Draw(Rng::stream(seed, "swarm/ways/mapping-cache"));
+    let (size, entry) =
+        (d.pick(&["4KiB", "12KiB", "48KiB"]).to_owned(), d.pick(&["64", "256", "512"]).to_owned());
+    match d.range(0, 2) {
+        0 => vec![format!("ssd.ftl.mapping_cache={size}"), format!("ssd.ftl.mapping_entry={entry}")],
+        _ => Vec::new(),
+    }
 }
 
 /// A small array of devices that collect step by step, with as much as may go along or come between.
@@ -218,6 +230,9 @@ fn step_by_step(seed: u64) -> Scenario {
     ];
     if allocation == "cwdp" && d.range(0, 3) == 0 {
         sets.push("ssd.write_cache={size='32KiB'}".to_owned());
+    }
+    if allocation == "cwdp" {
+        sets.extend(mapping(seed));
     }
     Scenario::load("tiny", &sets, None).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
 }

@@ -90,9 +90,11 @@ impl Lanes {
         assert_eq!(self.gc, counted.gc_busy, "seed {seed}: time in garbage collection");
         let reads = self.reads + counted.inside.merged_reads;
         let rests = if self.reads_rests { counted.read_modify_write_reads } else { 0 };
-        let may_be = counted.host_pages_read..=counted.host_pages_read + rests;
+        // Of the map as of the host.
+        let read = counted.host_pages_read + counted.mapping_cache.read_pages;
+        let may_be = read..=read + rests;
         assert!(may_be.contains(&reads), "seed {seed}: {reads} host reads, not {may_be:?}");
-        let programs = counted.programs[IoCause::Host as usize];
+        let programs = counted.programmed(IoCause::Host) + counted.programmed(IoCause::Map);
         let is_right = if self.packs { self.programs <= programs } else { self.programs == programs };
         assert!(is_right, "seed {seed}: {} host programs, not {programs}", self.programs);
         assert_eq!(

@@ -289,3 +289,27 @@ pub fn concurrency(rng: &mut Rng) -> PolicyConfig {
     }
     config
 }
+
+/// The device with a map of which memory holds some pages. `false` if it cannot be one.
+pub fn mapping(config: &mut SsdConfig, rng: &mut Rng) -> bool {
+    let page = config.mapping_unit();
+    config.ftl.mapping_entry = page / pick(rng, &[2, 3, 4, 8]);
+    let pages = pick(rng, &[1, 1, 2, 3, 7]);
+    config.ftl.mapping_cache = Some(pages * u64::from(page));
+    let Allocation::Static(_) = config.ftl.allocation else { return false };
+    if !config.ftl.superblock.is_off() {
+        return false;
+    }
+    // Spare for what the map takes.
+    for _ in 0..200 {
+        if config.resolve().is_ok() {
+            return true;
+        }
+        let Amount::Blocks(reserved) = &mut config.ftl.reserved_blocks else { return false };
+        let is_die = config.ftl.allocation_unit == AllocationUnit::Die;
+        let pools = if is_die { config.geometry.planes_per_die / config.geometry.program_planes } else { 1 };
+        *reserved += pools;
+        config.geometry.blocks_per_plane += 1;
+    }
+    false
+}
