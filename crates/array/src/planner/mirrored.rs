@@ -58,6 +58,9 @@ pub struct MirroredPlanner {
     last: Vec<u32>,
 }
 
+/// Who is called with pieces: `visit(logical offset, places of the copies, length)`.
+type Pieces<'a> = dyn FnMut(Bytes, &[(DeviceId, Bytes)], Bytes) + 'a;
+
 /// The bit of a copy that cannot be read. The tag of a read has one for each.
 const fn gone(copy: usize) -> u64 {
     1 << copy
@@ -256,25 +259,14 @@ impl MirroredPlanner {
     }
 
     /// Calls `visit(logical offset, places, length)` for every piece of a range of the data that lies on a member.
-    fn pieces(
-        &self,
-        member: DeviceId,
-        offset: Bytes,
-        length: Bytes,
-        visit: &mut dyn FnMut(Bytes, &[(DeviceId, Bytes)], Bytes),
-    ) {
+    fn pieces(&self, member: DeviceId, offset: Bytes, length: Bytes, visit: &mut Pieces<'_>) {
         self.whole.pinned(member, offset, length, |logical, length| {
             self.layout.split(logical, length, |places, length| visit(logical, places, length));
         });
     }
 
     /// The same for every piece whose first copy lies in a range of the members, one member after the other.
-    fn first_copies(
-        &self,
-        offset: Bytes,
-        length: Bytes,
-        visit: &mut dyn FnMut(Bytes, &[(DeviceId, Bytes)], Bytes),
-    ) {
+    fn first_copies(&self, offset: Bytes, length: Bytes, visit: &mut Pieces<'_>) {
         for member in (0..self.whole.members()).map(DeviceId) {
             let length = length.min(self.held(member).saturating_sub(offset));
             self.pieces(member, offset, length, &mut |logical, places, length| {
