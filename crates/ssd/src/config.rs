@@ -800,7 +800,7 @@ impl SsdConfig {
         let page = self.mapping_unit();
         if size < u64::from(page) {
             return fail(format!(
-                "{} hold no page of the map, which has {page} bytes; {page}B works",
+                "a page of the map has {page} bytes, more than {}; {page}B works",
                 format_bytes(size)
             ));
         }

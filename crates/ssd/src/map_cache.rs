@@ -210,7 +210,14 @@ impl<T: Clone> MapCache<T> {
         (unit as u32, self.first + index as u32)
     }
 
-    /// Whether a page of the map is there for who comes now. A write changes an entry of it.
+    /// Whether a page of the map is there, and nobody waits for it.
+    pub fn has(&self, page: u32) -> bool {
+        let MapPage { frame, first, .. } = self.pages[page as usize];
+        // Who is parked goes on before who comes.
+        frame != NONE && first == NONE && self.frames[frame as usize].state != State::Loading
+    }
+
+    /// [`has`](Self::has) for who comes now, which is counted. A write changes an entry of it.
     pub fn ask(&mut self, page: u32, changes: bool) -> bool {
         if changes {
             // Beyond the limit all that are behind may come.
@@ -221,10 +228,9 @@ impl<T: Clone> MapCache<T> {
             };
             self.allowed = (self.allowed + pace).min(most);
         }
-        let MapPage { frame, first, .. } = self.pages[page as usize];
-        // Who is parked goes on before who comes.
-        let is_there = frame != NONE && first == NONE && self.frames[frame as usize].state != State::Loading;
+        let is_there = self.has(page);
         if is_there {
+            let frame = self.pages[page as usize].frame;
             self.counters.hits += 1;
             let since_written = self.takes_moved(page);
             self.frames[frame as usize].dirty |= changes || since_written;

@@ -461,7 +461,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
             .saying("\"none\" or a size such as \"64MiB\", at least a mapping unit"), "none",
         "what the memory of the drive holds of its map, which has an entry for each mapping unit. The rest is read from flash when it is \
          needed, and changed pages of the map are written when they leave. It is empty when a run begins. With `ssd.scale` it keeps its share \
-         of the map. Memory has as much room again for places of data that collection moved; beyond that requests wait. Not with superblocks, an allocation that leaves the die or plane to the device, or a write cache that drains in part. \
+         of the map. What collection moves changes entries that are not there; when these take as much room as the cache, requests wait until some are read. Not with superblocks, an allocation that leaves the die or plane to the device, or a write cache that drains in part. \
          none: memory holds the whole map" },
     at! { "ssd.ftl.mapping_entry", ftl.mapping_entry if says_mapping_entry, needs needs_mapping_cache,
         count(1, 4096).saying("a number of bytes, 1 to 4096, at most a mapping unit"), "4",

@@ -120,7 +120,7 @@ impl<P: Probe> Device<P> {
                 if !self.ftl.fully_mapped(unit)
                     && self.ftl.lookup(unit, lpn).is_none()
                     && !self.waits_at(die, unit, lpn)
-                    && self.mapping.is_none()
+                    && self.has_entry(unit, lpn)
                 {
                     self.finish_unmapped_read(handle, page, unit, lpn, now);
                     return Ok(());

@@ -12,11 +12,12 @@
 //! of the dies, where reads and programs of the map count as any other operation of the drive's host: for priorities, suspending, thresholds,
 //! and what idles.
 //!
-//! * Reads, trims and writes without a write cache look into the map when they reach the device, and enter the queue of their die when the
+//! * Reads, and trims and writes without a write cache, look into the map when they reach the device, and enter the queue of their die when the
 //!   map page is there. While a write is on the link, that costs no time of its own.
 //! * What leaves a write cache looks into the map then, and its program does not wait for it: the controller knows where it puts a page. Its
 //!   slot is kept until the entry is changed, so that waits of the host for slots show what the map costs. A write of part of a
 //!   unit would need the entry before; its read for the rest does not wait for it.
+//! * A trim behind a write cache waits for the map no more than a program does: a later write of its page must not overtake it.
 //! * A read of a page that was never written costs the link only, as on other drives, once the map has said so.
 //! * An operation that asks to fail fast is refused for collection of its own die, when it arrives and when its map page is there. It is not
 //!   refused because it needs a map page, whatever that one's die does.
@@ -66,6 +67,28 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// The entry of a page changes, and nobody waits for that.
+    pub(super) fn change_entry(&mut self, lpn: u32) {
+        let Some(mapping) = &mut self.mapping else { return };
+        let page = mapping.pages.page_of(lpn);
+        if !mapping.pages.ask(page, true) {
+            mapping.pages.park(page, true, Parked::Entry);
+        }
+    }
+
+    /// Whether it is known without a read of the map that a page was never written, if it was not: its entry is in memory.
+    #[inline]
+    pub(super) fn has_entry(&mut self, unit: u32, lpn: u32) -> bool {
+        if self.mapping.is_none() {
+            return true;
+        }
+        let lpn = self.ftl.device_lpn(unit, lpn).0;
+        self.mapping.as_mut().is_some_and(|mapping| {
+            let page = mapping.pages.page_of(lpn);
+            mapping.pages.has(page) && mapping.pages.ask(page, false)
+        })
+    }
+
     /// Reads and writes what is to be read and written of the map, and lets go on what has waited for it. `false` if there is nothing to do.
     pub(super) fn serve_map(&mut self, now: SimTime) -> Result<bool, DeviceFailure> {
         let mut any = false;
@@ -82,6 +105,7 @@ impl<P: Probe> Device<P> {
                     self.leave_map(die, op, now)?;
                 }
                 Next::GoesOn(Parked::Slot(slot)) => self.slot_is_mapped(slot, now),
+                Next::GoesOn(Parked::Entry) => {}
             }
         }
         Ok(any)

@@ -21,6 +21,8 @@ pub(super) enum Parked {
     Operation { die: u32, op: PageOp },
     /// The entry of the page in a slot of the write cache.
     Slot(u32),
+    /// An entry for which nobody waits.
+    Entry,
 }
 
 /// What a slot of the write cache waits for besides its program.
@@ -179,7 +181,7 @@ impl<P: Probe> Device<P> {
                         cache.pages.is_on_flash(slot, SimDuration::ZERO);
                     }
                 }
-                Parked::Slot(_) => {}
+                Parked::Slot(_) | Parked::Entry => {}
             }
         }
     }

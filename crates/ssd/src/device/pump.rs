@@ -211,7 +211,7 @@ impl<P: Probe> Device<P> {
                     !self.ftl.fully_mapped(unit)
                         && self.ftl.lookup(unit, in_unit).is_none()
                         && !self.waits_at(die, unit, in_unit)
-                        && self.mapping.is_none()
+                        && self.has_entry(unit, in_unit)
                 }
             };
             if is_blank {
@@ -228,7 +228,14 @@ impl<P: Probe> Device<P> {
         let cause = self.subs[sub].parity.cause_of(page);
         let op = PageOp::new(OwnerId::host(sub), in_unit, unit, page, (kind, cause), self.reaches_die(now));
         let op = PageOp { fast_fail, ..op };
-        if is_dynamic { self.place_later(op, now) } else { self.pass_map(die, op, now) }
+        match kind {
+            _ if is_dynamic => self.place_later(op, now),
+            OpKind::Trim => {
+                self.change_entry(lpn);
+                self.enqueue(die, op, now)
+            }
+            _ => self.pass_map(die, op, now),
+        }
     }
 
     /// The same where dies share their blocks.

@@ -189,6 +189,16 @@ fn a_slot_of_the_write_cache_is_kept_until_its_entry_is_changed() {
     assert_eq!(asked(&bench), (1, 1), "the second page has its entry in the same page of the map");
 }
 
+/// A trim waits for the map no more than a program does, so that no later write of its page overtakes it.
+#[test]
+fn a_trim_behind_a_write_cache_stands_before_later_writes_of_its_page() {
+    let mut bench = full(&cached(mapped(one_die(), 1), 2));
+    bench.submit(0, sub(1, Operation::Trim, 0, 1)).write(10, 2, 0, 1).advance(50_000);
+    let before = bench.device.counters().host_pages_read;
+    bench.read(60_000, 3, 0, 1).advance(100_000);
+    assert_eq!(bench.device.counters().host_pages_read, before + 1, "what was written last is there");
+}
+
 /// Two dies: the map page is read beside the program, and costs nobody anything.
 #[test]
 fn the_map_is_read_beside_a_program_from_the_write_cache() {
@@ -353,6 +363,10 @@ fn run(config: &SsdConfig, seed: u64) -> (Vec<SubCompletion>, DeviceCounters) {
     }
     let mut device: Device<AnyProbe> = Device::new(config, ftl, any(AuditProbe)).expect("feasible");
     let (mut now, mut done) = (SimTime::ZERO, Vec::new());
+    // All of the map comes into memory, as far as it has room.
+    for page in (0..u64::from(shape.logical_pages)).step_by(4) {
+        device.submit(now, sub(1_000 + page as u32, Operation::Read, page, 1)).expect("room");
+    }
     for token in 0..600 {
         now += SimDuration(rng.below(4_000));
         device.advance_until(now, false).expect("room");
@@ -364,7 +378,10 @@ fn run(config: &SsdConfig, seed: u64) -> (Vec<SubCompletion>, DeviceCounters) {
             &[Operation::Read, Operation::Write, Operation::Write, Operation::Trim, Operation::Flush],
         );
         let page = rng.below(u64::from(shape.logical_pages) - 2);
-        device.submit(now, sub(token, operation, page, 1 + rng.below(3))).expect("room");
+        let fast_fail = operation == Operation::Read && rng.chance(0.5);
+        device
+            .submit(now, SubRequest { fast_fail, ..sub(token, operation, page, 1 + rng.below(3)) })
+            .expect("room");
     }
     device.advance_until(SimTime(u64::MAX / 2), false).expect("room");
     done.append(device.completions());
