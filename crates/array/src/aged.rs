@@ -518,12 +518,24 @@ impl Ageing<'_> {
                 return aged;
             }
         }
-        let draw = |rng: &mut Rng| rng.below(u64::from(share.overwritten)) as u32;
+        let mut draw = || rng.below(u64::from(share.overwritten)) as u32;
+        // Drawn some writes before its turn, so that its map entry is on its way to the caches.
+        let (mut drawn, mut turn): ([u32; AHEAD], _) = (std::array::from_fn(|_| draw()), 0);
         windows(share, overwrites, |count| {
             match &*share.zones {
                 // Nearly always; this is the loop that ageing spends its time in.
-                [zone] => self.repeat(count, || write(unit, zone.start + draw(&mut rng)))?,
-                _ => self.repeat(count, || write(unit, share.page(draw(&mut rng))))?,
+                [zone] => self.repeat(count, || {
+                    let later = draw();
+                    unit.prefetch(zone.start + later);
+                    let now = std::mem::replace(&mut drawn[turn % AHEAD], later);
+                    turn += 1;
+                    write(unit, zone.start + now)
+                })?,
+                _ => self.repeat(count, || {
+                    let now = std::mem::replace(&mut drawn[turn % AHEAD], draw());
+                    turn += 1;
+                    write(unit, share.page(now))
+                })?,
             }
             Ok(unit.data_programs())
         })
@@ -550,6 +562,9 @@ impl Ageing<'_> {
         Ok(())
     }
 }
+
+/// Writes of which it is known ahead where they go. Unit: count.
+const AHEAD: usize = 8;
 
 /// Pages written between two looks at whether ageing was cancelled. Unit: count.
 const STEP: u64 = 1 << 16;

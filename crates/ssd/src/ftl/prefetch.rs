@@ -122,6 +122,12 @@ impl Ftl {
 }
 
 impl UnitMut<'_> {
+    /// Asks the cache for the map entry of a page that is about to be written. Changes nothing.
+    #[inline]
+    pub fn prefetch(&self, lpn: u32) {
+        prefetch(self.map, lpn as usize);
+    }
+
     /// Asks the cache for the map entries of a block's pages.
     pub(super) fn prefetch_pages(&self, block: BlockId) {
         let first = (block.0 << self.shape.page_bits) as usize;
