@@ -489,15 +489,9 @@ impl Ageing<'_> {
         overwrites: u64,
         mut rng: Rng,
     ) -> Result<Marks, AgeingError> {
-        let write = |unit: &mut UnitMut<'_>, lpn| {
-            if unit.free() <= self.ages_at {
-                unit.collect(self.goal, self.policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
-            }
-            unit.program(lpn, IoCause::Host, None, &mut NoProbe).map(|_| ())
-        };
         let mut pages = share.zones.iter().cloned().flatten();
-        self.repeat(u64::from(share.pages()), || pages.next().map_or(Ok(()), |lpn| write(unit, lpn)))?;
-        let parity = share.parity.iter().try_for_each(|&lpn| write(unit, lpn));
+        self.write(unit, share.pages().into(), || pages.next().expect("as many pages as the zones have"))?;
+        let parity = self.put(unit, &share.parity);
         parity.map_err(|error| AgeingError::OutOfBlocks(self.device, error))?;
         if share.overwritten == 0 {
             return Ok(Marks::default());
@@ -505,11 +499,13 @@ impl Ageing<'_> {
         if self.is_shared && unit.mapped() == share.overwritten {
             let aged = unit.overwrite_at_random(rng.clone(), |all| {
                 windows(share, overwrites, |count| {
-                    self.repeat(count, || {
-                        if all.free() <= self.ages_at {
-                            all.collect(self.goal, self.policy)?;
-                        }
-                        all.overwrite().map(|_| ())
+                    self.steps(count, |step| {
+                        (0..step).try_for_each(|_| {
+                            if all.free() <= self.ages_at {
+                                all.collect(self.goal, self.policy)?;
+                            }
+                            all.overwrite().map(|_| ())
+                        })
                     })?;
                     Ok(all.data_programs())
                 })
@@ -519,34 +515,59 @@ impl Ageing<'_> {
             }
         }
         let mut draw = || rng.below(u64::from(share.overwritten)) as u32;
-        // Drawn some writes before its turn, so that its map entry is on its way to the caches.
-        let (mut drawn, mut turn): ([u32; AHEAD], _) = (std::array::from_fn(|_| draw()), 0);
         windows(share, overwrites, |count| {
             match &*share.zones {
                 // Nearly always; this is the loop that ageing spends its time in.
-                [zone] => self.repeat(count, || {
-                    let later = draw();
-                    unit.prefetch(zone.start + later);
-                    let now = std::mem::replace(&mut drawn[turn % AHEAD], later);
-                    turn += 1;
-                    write(unit, zone.start + now)
-                })?,
-                _ => self.repeat(count, || {
-                    let now = std::mem::replace(&mut drawn[turn % AHEAD], draw());
-                    turn += 1;
-                    write(unit, share.page(now))
-                })?,
+                [zone] => self.write(unit, count, || zone.start + draw())?,
+                _ => self.write(unit, count, || share.page(draw()))?,
             }
             Ok(unit.data_programs())
         })
     }
 
+    /// Writes so many pages that `next` gives: some are asked for before their turn, so that their map entries are on their way to
+    /// the caches.
+    #[inline]
+    fn write(
+        &self,
+        unit: &mut UnitMut<'_>,
+        count: u64,
+        mut next: impl FnMut() -> u32,
+    ) -> Result<(), AgeingError> {
+        let mut pages = [0; TOGETHER];
+        self.steps(count, |step| {
+            let mut left = step as usize;
+            while left > 0 {
+                let pages = &mut pages[..left.min(TOGETHER)];
+                for page in &mut *pages {
+                    *page = next();
+                    unit.prefetch(*page);
+                }
+                self.put(unit, pages)?;
+                left -= pages.len();
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes pages, and collects before one if it has to.
+    #[inline]
+    fn put(&self, unit: &mut UnitMut<'_>, mut pages: &[u32]) -> Result<(), OutOfBlocks> {
+        while !pages.is_empty() {
+            if unit.free() <= self.ages_at {
+                unit.collect(self.goal, self.policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
+            }
+            pages = &pages[unit.program_first_of(pages, IoCause::Host)?..];
+        }
+        Ok(())
+    }
+
     /// Writes so many pages, in steps: between them it may be cancelled, and says how far it is.
     #[inline]
-    fn repeat(
+    fn steps(
         &self,
         count: u64,
-        mut write: impl FnMut() -> Result<(), OutOfBlocks>,
+        mut write: impl FnMut(u64) -> Result<(), OutOfBlocks>,
     ) -> Result<(), AgeingError> {
         let mut left = count;
         while left > 0 {
@@ -554,8 +575,7 @@ impl Ageing<'_> {
                 return Err(AgeingError::Cancelled);
             }
             let step = left.min(STEP);
-            let written = (0..step).try_for_each(|_| write());
-            written.map_err(|error| AgeingError::OutOfBlocks(self.device, error))?;
+            write(step).map_err(|error| AgeingError::OutOfBlocks(self.device, error))?;
             self.plan.pages_done.fetch_add(step, Ordering::Relaxed);
             left -= step;
         }
@@ -563,8 +583,8 @@ impl Ageing<'_> {
     }
 }
 
-/// Writes of which it is known ahead where they go. Unit: count.
-const AHEAD: usize = 8;
+/// Pages of which it is known before the first is written where they go. Unit: count.
+const TOGETHER: usize = 32;
 
 /// Pages written between two looks at whether ageing was cancelled. Unit: count.
 const STEP: u64 = 1 << 16;

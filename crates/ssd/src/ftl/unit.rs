@@ -10,7 +10,7 @@ use crate::block::{
     BlockId, BlockState, BlockTable, Erased, GROUP, GroupKey, encode, fewest_valid, state_of, valid_of,
 };
 use crate::gc::victim::{QueuedReads, UnitPlanes, ValidPages, Victim, VictimView};
-use crate::probe::{FlashPage, Origin, Probe};
+use crate::probe::{FlashPage, NoProbe, Origin, Probe};
 use crate::shape::Shape;
 
 /// A unit has no free block left where it needs one.
@@ -136,6 +136,30 @@ impl UnitMut<'_> {
         Ok(self.advance_frontier(0, 1))
     }
 
+    /// Writes the first of some pages (of the unit), as [`UnitMut::program`] does without anybody watching: all that are left of
+    /// the open block, or one that opens a block. Returns how many; only the last of them may change the number of free blocks.
+    ///
+    /// # Errors
+    /// As [`UnitMut::program`].
+    #[inline]
+    pub fn program_first_of(&mut self, lpns: &[u32], cause: IoCause) -> Result<usize, OutOfBlocks> {
+        let (Some(open), None) = (self.state.frontiers[0], &self.placing) else {
+            let Some(&lpn) = lpns.first() else { return Ok(0) };
+            self.program(lpn, cause, None, &mut NoProbe)?;
+            return Ok(1);
+        };
+        let run = ((self.shape.data_pages - open.page) as usize).min(lpns.len());
+        let first = open.block << self.shape.page_bits | open.page;
+        // At once, and before pages of this block can become invalid.
+        self.entries[open.block as usize] += run as u32;
+        for (page, &lpn) in (first..).zip(&lpns[..run]) {
+            self.map_to(lpn, page);
+        }
+        self.state.tally.programs[cause as usize] += run as u64;
+        self.advance_frontier(0, run as u32);
+        Ok(run)
+    }
+
     /// The same where the placement policy says to which frontier it goes.
     #[inline(never)]
     fn program_placed<P: Probe>(
@@ -181,6 +205,17 @@ impl UnitMut<'_> {
         probe: &mut P,
     ) -> Result<(), OutOfBlocks> {
         let ppn = self.next_page(frontier)?;
+        self.map_to(lpn, ppn);
+        self.entries[(ppn >> self.shape.page_bits) as usize] += 1;
+        self.state.tally.programs[cause as usize] += 1;
+        probe.program(self.page(ppn), self.device_lpn(lpn), cause, origin);
+        Ok(())
+    }
+
+    /// From now on `lpn` lies at a page, and no longer where it lay.
+    #[expect(clippy::inline_always, reason = "a part of every program")]
+    #[inline(always)]
+    fn map_to(&mut self, lpn: u32, ppn: u32) {
         let old = std::mem::replace(&mut self.map[lpn as usize], self.base + ppn);
         if old == NONE {
             self.state.mapped += 1;
@@ -188,10 +223,6 @@ impl UnitMut<'_> {
             self.invalidate(old - self.base);
         }
         self.reverse[ppn as usize] = lpn;
-        self.entries[(ppn >> self.shape.page_bits) as usize] += 1;
-        self.state.tally.programs[cause as usize] += 1;
-        probe.program(self.page(ppn), self.device_lpn(lpn), cause, origin);
-        Ok(())
     }
 
     /// Unmaps `lpn`.

@@ -65,6 +65,23 @@ fn write(ftl: &mut Ftl, goal: Goal, policy: &dyn Victim, lpns: &[Vec<u32>]) {
     }
 }
 
+/// The same pages, as many at a time as are known.
+fn write_together(ftl: &mut Ftl, goal: Goal, policy: &dyn Victim, lpns: &[Vec<u32>]) {
+    let ages_at = ftl.shape().ages_at;
+    for (unit, lpns) in (0..).zip(lpns) {
+        for mut lpns in lpns.chunks(37) {
+            while !lpns.is_empty() {
+                let mut unit = ftl.unit(unit);
+                if unit.free() <= ages_at {
+                    unit.collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe).expect("room");
+                }
+                let written = unit.program_first_of(lpns, IoCause::Host).expect("room");
+                lpns = &lpns[written..];
+            }
+        }
+    }
+}
+
 /// All that two devices hold, and how.
 fn compare(one: &Ftl, other: &Ftl, about: &str) {
     assert_eq!(one.tally(), other.tally(), "{about}");
@@ -88,6 +105,9 @@ fn stands_where_the_same_writes_lead(config: &SsdConfig, share: f64, about: &str
     let lpns = overwrite(config, &mut without, 3_000);
     write(&mut with, goal, &*policy, &lpns);
     compare(&without, &with, about);
+    let mut together = filled(config, share);
+    write_together(&mut together, goal, &*policy, &lpns);
+    compare(&together, &with, &format!("{about}, pages together"));
     without.audit();
     let more: Vec<_> = lpns.iter().map(|of_unit| of_unit[..500].to_vec()).collect();
     for ftl in [&mut without, &mut with] {
@@ -158,6 +178,48 @@ fn random_devices_stand_where_the_same_writes_lead() {
         devices += 1;
     }
     assert!(devices > 100 && victims > 100_000, "{devices} devices, {victims} victims");
+}
+
+/// Pages that are trimmed have no old place, and where a policy places pages each is written alone.
+#[test]
+fn pages_written_together_lie_where_they_would_alone() {
+    for placement in ["shared", "sepbit"] {
+        let mut config = drive(2, 70);
+        (config.ftl.superblock, config.ftl.reserved_blocks) = (Superblock::Off, Amount::Blocks(20));
+        config.gc.hard_threshold = Amount::Blocks(3);
+        if placement != "shared" {
+            (config.ftl.frontiers, config.ftl.placement) =
+                (Frontiers::Separate, PolicyConfig::named(placement));
+        }
+        let mut alone = filled(&config, 0.9);
+        let (goal, policy) = (goal(&config, &alone), victim::build(&config.gc.victim).expect("a policy"));
+        let mut rng = Rng::stream(5, placement);
+        let pages = u64::from(alone.shape().unit_pages);
+        (0..pages / 5).for_each(|_| alone.unit(0).trim(rng.below(pages) as u32, &mut NoProbe));
+        let mut together = alone.clone();
+        let lpns: Vec<Vec<u32>> = (0..alone.shape().units())
+            .map(|_| (0..10_000).map(|_| rng.below(pages) as u32).collect())
+            .collect();
+        write(&mut alone, goal, &*policy, &lpns);
+        write_together(&mut together, goal, &*policy, &lpns);
+        compare(&together, &alone, placement);
+        together.audit();
+        assert!(alone.tally().victims > 20);
+    }
+}
+
+/// A page that is overwritten by the ones right behind it: its block is open all the time, and no victim.
+#[test]
+fn an_open_block_whose_pages_become_invalid_at_once_is_no_victim() {
+    let config = one_die();
+    let mut ftl = Ftl::new(&config, 1, "device").expect("it works");
+    let victim = victim::build(&config.gc.victim).expect("a policy");
+    let mut unit = ftl.unit(0);
+    for lpns in [[7].as_slice(), &[7, 7]] {
+        assert_eq!(unit.program_first_of(lpns, IoCause::Host), Ok(lpns.len()));
+    }
+    assert_eq!(unit.choose(&*victim, &NoReads, SimTime::ZERO), None);
+    ftl.audit();
 }
 
 /// The last program of a victim has padding, or what another block has of live pages.
