@@ -321,7 +321,7 @@ def beside(found, single, mark="", alone_mark=""):
 
 def trace_part(store, traces):
     """What is known of each trace, then each scheme against `local`. Those that tie in every column have one line together."""
-    rows = ["| trace | of | users write a day | years of `local`, its hours day and night |", "|---|---|--:|--:|"]
+    rows = ["| trace | of | users write a day | years of `local`, the trace repeated endlessly |", "|---|---|--:|--:|"]
     for trace in traces:
         base = store.get(key(trace, BASE[2]))
         daily = "-" if not base else f"{statistics.fmean(run['daily'] for run in base) / 1e9:.2g} GB"

@@ -335,11 +335,14 @@ impl Draft {
         let build = |policy: &PolicyConfig| placement::build(policy, frontiers).map(drop);
         self.check_policy(&PLACEMENT, &config.ftl.placement, build)?;
         self.check_policy(&SCHEDULE, &config.gc.schedule, |policy| schedule::build(policy).map(drop))?;
-        let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
-        needs_cache(&config, &shape).map_err(|why| self.blame(&config, &why))?;
-        let config = config.clone().scaled().map_err(|why| self.blame(&config, &why))?;
-        let shape = config.resolve().map_err(|why| self.blame(&config, &why))?;
-        needs_cache(&config, &shape).map_err(|why| self.blame(&config, &why))?;
+        // What is at fault is told with the values that were written, before pages became wide and the drive small.
+        let refuse = |why| self.blame(&config, &why);
+        let config = config.clone().widened().map_err(refuse)?;
+        let shape = config.resolve().map_err(refuse)?;
+        needs_cache(&config, &shape).map_err(refuse)?;
+        let config = config.scaled().map_err(refuse)?;
+        let shape = config.resolve().map_err(refuse)?;
+        needs_cache(&config, &shape).map_err(refuse)?;
         let channels = config.geometry.channels;
         let pages = shape.data_pages;
         let build = |policy: &PolicyConfig| match concurrency::build(policy, channels)?.min_invalid() {
@@ -477,9 +480,12 @@ fn rivals(key: &str) -> &'static [&'static str] {
         "ssd.gc.domain" => &["ssd.ftl.allocation_unit"],
         "ssd.gc.destination" => &["ssd.ftl.allocation", "ssd.leveling.policy"],
         "ssd.ftl.allocation" => &["ssd.ftl.allocation_unit"],
-        "ssd.ftl.mapping_unit" => {
-            &["ssd.write_cache.size", "ssd.geometry.page_size", "ssd.geometry.pages_per_block"]
-        }
+        "ssd.ftl.mapping_unit" => &[
+            "ssd.write_cache.size",
+            "ssd.geometry.page_size",
+            "ssd.geometry.pages_per_block",
+            "ssd.geometry.program_planes",
+        ],
         "ssd.geometry.program_planes" => {
             &["ssd.write_cache.size", "ssd.geometry.planes_per_die", "ssd.ftl.allocation_unit"]
         }

@@ -5,6 +5,7 @@
 //! * `stripe-cache`: a stripe cache that a single write fills, or that writes do not use while a member is missing;
 //! * `address-space`: a load that leaves a part of the array alone;
 //! * `ageing-seed`: a seed of ageing, which runs of several seeds share;
+//! * `rounded`: requests that become at least twice as long because they are rounded up to whole pages;
 //! * `scaled`: members that are scaled down;
 //! * `policy`: what a policy says of its own keys on these members.
 
@@ -29,6 +30,7 @@ impl Scenario {
             ("stripe-cache", self.fills_cache()),
             ("address-space", self.leaves_space()),
             ("ageing-seed", self.shares_ageing()),
+            ("rounded", self.rounds_up()),
             ("scaled", self.is_scaled()),
         ];
         let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
@@ -97,6 +99,26 @@ impl Scenario {
         Some(format!(
             "precondition.seed = {seed} gives runs of all seeds one aged array: their intervals say nothing of how arrays differ"
         ))
+    }
+
+    /// Requests of the load that are much shorter than a page.
+    fn rounds_up(&self) -> Option<String> {
+        let page = self.array.page_size();
+        let is_short = |size: &SizeDistribution| 2 * size.mean() <= page;
+        let is_rounded = match &self.workload {
+            WorkloadConfig::Synthetic(load) => load.align && is_short(&load.size),
+            WorkloadConfig::Streams(load) => {
+                load.align && load.streams.values().any(|stream| is_short(&stream.size))
+            }
+            WorkloadConfig::Trace(_) => false,
+        };
+        is_rounded.then(|| {
+            format!(
+                "requests are rounded up to whole pages, which makes short ones {} long. With workload.align = false they stay short, and a \
+                 write of a part of a page reads the page first",
+                units::format_bytes(page)
+            )
+        })
     }
 
     fn is_scaled(&self) -> Option<String> {
@@ -304,6 +326,20 @@ mod tests {
         let fails = "array.stripe_cache = 256\narray.failure = [{ device = 1, at = \"1s\" }]";
         assert_eq!(cache(fails), ["stripe-cache"]);
         assert_eq!(cache("array.failure = [{ device = 1, at = \"1s\" }]"), [""; 0]);
+    }
+
+    /// Pages of 4 KiB: requests of 2 KiB become twice as long.
+    #[test]
+    fn requests_that_rounding_makes_much_longer_are_told() {
+        let of = |mean: u32, keys: &str| {
+            let size = format!("workload.size = {{ distribution = \"fixed\", mean = \"{mean}B\" }}");
+            warnings(&format!("{size}\n{keys}"))
+        };
+        let found = of(2_048, "");
+        assert!(found.len() == 1 && found[0].code == "rounded", "{found:?}");
+        assert!(found[0].text.contains("makes short ones 4KiB long"), "{found:?}");
+        assert_eq!(of(2_049, ""), []);
+        assert_eq!(of(2_048, "workload.align = false"), []);
     }
 
     #[test]

@@ -645,6 +645,8 @@ impl fmt::Display for Infeasible {
     }
 }
 
+const PROGRAM_PLANES: &str = "ssd.geometry.program_planes";
+
 impl SsdConfig {
     /// Bytes that one entry of the map stands for: what all above the flash counts as a page.
     pub fn mapping_unit(&self) -> u32 {
@@ -662,26 +664,36 @@ impl SsdConfig {
         SimDuration((self.timing.transfer.0 + units / 2) / units)
     }
 
+    /// Planes that one program writes are equal parts of those of a die.
+    pub(crate) fn planes_of_programs(&self) -> Result<(), Infeasible> {
+        let g = &self.geometry;
+        if g.program_planes == 0 || !g.planes_per_die.is_multiple_of(g.program_planes) {
+            let why = format!("must divide the {} planes of a die", g.planes_per_die);
+            return Err(Infeasible { key: PROGRAM_PLANES, why });
+        }
+        Ok(())
+    }
+
     /// How units lie in pages and programs.
     fn packing(&self) -> Result<Packing, Infeasible> {
         const UNIT: &str = "ssd.ftl.mapping_unit";
-        const PLANES: &str = "ssd.geometry.program_planes";
+        const PLANES: &str = PROGRAM_PLANES;
         const PAGES: &str = "ssd.geometry.program_pages";
         let fail = |key, why: &str| Err(Infeasible { key, why: why.to_owned() });
         let g = &self.geometry;
         let unit = self.mapping_unit();
         if unit > g.page_size {
-            return fail(UNIT, "a unit of several pages is not supported; at most one page works");
+            return fail(
+                UNIT,
+                "a unit of several pages is a wide page, which `SsdConfig::widened` makes of it",
+            );
         }
         if unit == 0 || !unit.is_multiple_of(512) || !g.page_size.is_multiple_of(unit) {
             let why =
                 format!("a page of {} bytes must be a multiple of it, and it one of 512 bytes", g.page_size);
             return fail(UNIT, &why);
         }
-        if g.program_planes == 0 || !g.planes_per_die.is_multiple_of(g.program_planes) {
-            let why = format!("must divide the {} planes of a die", g.planes_per_die);
-            return fail(PLANES, &why);
-        }
+        self.planes_of_programs()?;
         if g.program_planes > 1 && self.ftl.allocation_unit == AllocationUnit::Plane {
             return fail(
                 PLANES,
@@ -705,7 +717,7 @@ impl SsdConfig {
             Drain::Partial if g.program_planes == 1 => {
                 return fail(
                     "ssd.write_cache.drain",
-                    "`partial` writes some of the planes of a program, which needs ssd.geometry.program_planes above 1",
+                    "`partial` writes some of the planes of a program, which needs ssd.geometry.program_planes above 1, or above the pages of a mapping unit",
                 );
             }
             Drain::Partial => packing.in_parts(),

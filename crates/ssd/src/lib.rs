@@ -28,6 +28,7 @@ mod shape;
 mod slab;
 mod stripes;
 mod table;
+mod wide_units;
 
 pub use config::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,

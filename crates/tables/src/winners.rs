@@ -197,7 +197,7 @@ fn with_ties_joined(lines: Vec<Line>) -> Vec<Line> {
     let mut end = |run: &mut Vec<Line>| match run.last().and_then(|last| last.ties.clone()) {
         Some(Tie { text, .. }) if run.len() > 1 => {
             let figures: Vec<&str> = run.drain(..).map(|line| line.what).collect();
-            joined.push(Line::new("ties", format!("{text}: {}", figures.join(", "))));
+            joined.push(Line::new("ties", format!("{}: {text}", figures.join(", "))));
         }
         _ => joined.append(run),
     };

@@ -24,7 +24,9 @@ pub fn total(judged: &[Vec<Judged>]) -> String {
         all.fold((0, 0), |(within, ran), (more, others)| (within + more, ran + others))
     };
     let ((fitted, all_fitted), (within, all)) = (sum(Side::Fitted), sum(Side::Judged));
-    format!("{within} of the {all} figures that were not fitted, and {fitted} of the {all_fitted} that were.")
+    format!(
+        "{within} of {all} unfitted figures and {fitted} of {all_fitted} fitted ones are within stated limits"
+    )
 }
 
 /// What stands above all tables.

@@ -522,7 +522,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "[ssd]\npreset = \"tlc-nvme-1t\"\ntiming.copyback = \"none\"\nftl.mapping_unit = \"4KiB\"", "ssd.ftl.mapping_unit", "needs a write cache"),
     (LOAD, "[ssd]\npreset = \"tlc-nvme-1t\"\ntiming.copyback = \"none\"\nftl.allocation_unit = \"die\"\ngc.domain = \"die\"\ngeometry.program_planes = 2", "ssd.geometry.program_planes", "needs a write cache"),
     (LOAD, "[ssd]\npreset = \"tlc-nvme-1t\"\ngeometry = { program_pages = 3, pages_per_block = 1024 }", "ssd.geometry.program_pages", "1023 would be"),
-    (LOAD, "ssd.ftl.mapping_unit = \"64KiB\"", "ssd.ftl.mapping_unit", "at most one page works"),
+    (LOAD, "ssd.ftl.mapping_unit = \"64KiB\"", "ssd.ftl.mapping_unit", "program_planes must be a multiple of 16, not 1"),
     (LOAD, "[ssd]\npreset = \"tlc-nvme-1t\"\ntiming.copyback = \"none\"\nftl.mapping_unit = \"4KiB\"\nwrite_cache.size = \"1020KiB\"", "ssd.write_cache.size", "\"1MiB\" works"),
     (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nwrite_cache.size = \"none\"", "ssd.write_cache.size", "ssd.write_cache.size = \"384KiB\" works"),
     (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\nwrite_cache.size = \"380KiB\"", "ssd.write_cache.size", "\"384KiB\" works"),

@@ -48,6 +48,22 @@ fn every_built_in_scenario_loads_and_its_printed_form_is_stable() {
     insta::assert_snapshot!("hpc-w.json", serde_json::to_string_pretty(&first).unwrap());
 }
 
+/// What is stored of such a drive, and simulated again to explain a request, is the same drive.
+#[test]
+fn a_unit_of_several_pages_is_a_page_as_wide_in_fewer_planes() {
+    let drive = |keys: &str| {
+        parse(&format!(
+            "[workload]\nrequests = 10\n[workload.arrival]\nprocess = \"closed\"\nqueue_depth = 1\n[workload.size]\ndistribution = \"fixed\"\nmean = \"4KiB\"\n\
+             [array]\ndevices = 1\n[ssd]\npreset = \"modern-tlc-1t\"\n{keys}"
+        ))
+    };
+    let wide = drive("ftl.mapping_unit = \"32KiB\"\ntiming.transfer = \"10us\"");
+    let keys = "geometry = { page_size = \"32KiB\", planes_per_die = 2, program_planes = 2 }";
+    let by_hand = drive(&format!("ftl.mapping_unit = \"32KiB\"\ntiming.transfer = \"20us\"\n{keys}"));
+    assert_eq!(wide.array, by_hand.array);
+    assert_eq!(parse(&wide.to_toml()).array, wide.array);
+}
+
 #[test]
 fn every_built_in_scenario_opens_with_its_question() {
     for preset in presets::list().iter().filter(|preset| preset.kind == Kind::Scenario) {

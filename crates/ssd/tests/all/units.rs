@@ -521,3 +521,22 @@ fn what_cannot_be_packed_is_refused_with_its_reason() {
     let why = refused(&|config| config.ftl.reserved_blocks = Amount::Blocks(4));
     assert!(why.contains("at least 5 spare blocks"), "{why}");
 }
+
+/// A unit of 16 KiB lies in four planes of 4 KiB pages. A write of 4 KiB reads all of it, and programs all of it: 1,000 and 4 x 300 out,
+/// 4 x 300 in and 5,000. A read of 4 KiB takes what one of the unit takes, and so does a write of a whole unit.
+#[test]
+fn a_write_of_a_part_of_a_wide_unit_reads_and_programs_the_unit() {
+    let mut config = one_die();
+    config.geometry.planes_per_die = 4;
+    config.geometry.program_planes = 4;
+    config.ftl.mapping_unit = Some(4 * PAGE as u32);
+    let config = config.widened().expect("it works");
+    let link = 4 * LINK;
+    let mut bench = Bench::with(&config, &[&[0, 1]]);
+    let blame = |service, transfer| Blame { service, transfer, link, ..Blame::default() };
+    bench.write(0, 1, 1, 1).known_at(8_680, 1, 8_680, blame(6_000, 2_400));
+    bench.write(10_000, 2, 4, 4).known_at(16_480, 2, 16_480, blame(5_000, 1_200));
+    bench.read(20_000, 3, 2, 1).known_at(22_200, 3, 22_480, blame(1_000, 1_200));
+    // Two had been written before.
+    assert_eq!(bench.device.counters().programs[IoCause::Host as usize], 2 + 2);
+}
