@@ -63,7 +63,8 @@ harmonia_types::counters! {
         /// Waiting of a write until the stripe cache had an entry for each of its rows (`array.stripe_cache`), or let it read for its
         /// parity (`array.delay_pre_reads`); absent if 0.
         pub entry_wait: u128 = Sum, "ns" as "entry wait", [serde(skip_serializing_if = "is_zero")];
-        /// Waiting of the host's own data until a drive had read the page of its map that it needed (`ssd.ftl.mapping_cache`); absent if 0.
+        /// Waiting of the host's own data until a drive had read the page of its map that it needed (`ssd.ftl.mapping_cache`),
+        /// less the waiting that counts as `queue_gc`; absent if 0.
         pub map_wait: u128 = Sum, "ns" as "map wait", [serde(skip_serializing_if = "is_zero")];
     }
 

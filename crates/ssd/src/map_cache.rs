@@ -204,6 +204,11 @@ impl<T: Clone> MapCache<T> {
         self.entries.divide(lpn.into()).0 as u32
     }
 
+    /// The frame of a page of the map, if it has one.
+    pub fn frame_of(&self, page: u32) -> Option<u32> {
+        Some(self.pages[page as usize].frame).filter(|&frame| frame != NONE)
+    }
+
     /// The allocation unit of a page of the map, and its number among the unit's logical pages.
     pub fn place_of(&self, page: u32) -> (u32, u32) {
         let (index, unit) = self.units.divide(page.into());

@@ -271,8 +271,8 @@ pub struct Blame {
     /// In the drive's controller, or waiting for it: for what it does with each command, or until it moved what the cache holds.
     #[serde(default)]
     pub controller: u64,
-    /// Waiting until the drive has read the page of its map that says where the data lies; of a write, too, whose place in the write cache
-    /// was held for that.
+    /// Waiting until the drive has read the page of its map that says where the data lies, whatever the die of that does but collecting; of a
+    /// write, too, whose place in the write cache was held for that.
     #[serde(default)]
     pub map_wait: u64,
 }

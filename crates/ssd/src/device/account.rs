@@ -6,6 +6,7 @@ use harmonia_types::{Blame, SimDuration, SimTime};
 
 use super::Device;
 use super::cache::ProgramEnded;
+use super::mapping::HeldUp;
 use super::owner::Owner;
 use super::queue::OpKind;
 use super::waiting::Doing;
@@ -65,17 +66,16 @@ impl<P: Probe> Device<P> {
         }
         let is_for_host = op.kind == OpKind::Read && !op.owner.is_map();
         let finish = if is_for_host { self.link.take(now, self.rules.link_page) } else { now };
-        let map_wait = self.waited_for_map(handle);
-        let blame = Blame {
+        let mut blame = Blame {
             service: array.0,
             transfer: share.transfer.0,
             queue_host: ((now - op.ready) - array - share.transfer - queue_gc - queue_rebuild).0,
             queue_gc: queue_gc.0,
             queue_rebuild: queue_rebuild.0,
-            link: ((op.ready - issued) + (finish - now)).0 - map_wait,
-            map_wait,
+            link: ((op.ready - issued) + (finish - now)).0,
             ..Blame::NONE
         };
+        let met_gc = self.account_for_map(handle, &mut blame) | met_gc;
         if self.probe.follower().is_some() {
             self.follow_op(die, &op, &share, &blame, now);
         }
@@ -92,7 +92,7 @@ impl<P: Probe> Device<P> {
             }
             Owner::Map(frame) => {
                 if let Some(mapping) = &mut self.mapping {
-                    mapping.has_ended(frame, &op);
+                    mapping.has_ended(frame, &op, HeldUp { collected: queue_gc, began: start }, now);
                 }
             }
         }

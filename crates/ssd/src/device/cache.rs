@@ -33,6 +33,7 @@
 use harmonia_types::{Blame, Lpn, SimDuration, SimTime, WriteCacheCounters};
 
 use super::account::Share;
+use super::mapping::MapWait;
 use super::{Device, SubRequest};
 use crate::config::{Pacing, SsdConfig};
 use crate::front::{Awaited, Feeds, Gate, InLine, Pacer, WriteCache};
@@ -153,25 +154,25 @@ impl<P: Probe> Device<P> {
         &mut self,
         page: &InLine,
         slot: Option<u32>,
-        (collected, kept, of_map): (SimDuration, SimDuration, SimDuration),
+        (collected, kept, of_map): (SimDuration, SimDuration, MapWait),
         now: SimTime,
     ) {
         let ack = self.cache.as_ref().map_or(SimDuration::ZERO, |cache| cache.ack);
         let waited = now - page.ready - collected - kept;
-        let map_wait = of_map.min(waited);
-        let blame = Blame {
+        let of_map = of_map.of_last(waited);
+        let mut blame = Blame {
             service: ack.0,
             queue_gc: collected.0,
             link: (page.ready - self.subs[page.sub].issued).0,
-            cache_wait: (waited - map_wait).0,
+            cache_wait: (waited - of_map.all).0,
             controller: kept.0,
-            map_wait: map_wait.0,
             ..Blame::default()
         };
+        let met_gc = of_map.add_to(&mut blame) || collected > SimDuration::ZERO;
         if let Some((follower, slot)) = self.probe.follower().zip(slot) {
             follower.gets_slot(slot, &self.subs[page.sub].with_controller(blame));
         }
-        self.finish_page(page.sub, page.page, now + ack, blame, collected > SimDuration::ZERO);
+        self.finish_page(page.sub, page.page, now + ack, blame, met_gc);
     }
 
     /// The page in a slot is on flash, or what came in its place: answers writes with FUA that went into it. `program`: the die, when the
@@ -258,7 +259,7 @@ impl<P: Probe> Device<P> {
                 before + die.command.bus_wait_gc + share.gc_ahead
             }
         };
-        if self.mapping.as_mut().is_some_and(|mapping| mapping.keeps(slot, now)) {
+        if self.mapping.as_mut().is_some_and(|mapping| mapping.keeps(slot, collected, now)) {
             return;
         }
         cache.pages.is_on_flash(slot, collected);

@@ -22,12 +22,16 @@
 //! * An operation that asks to fail fast is refused for collection of its own die, when it arrives and when its map page is there. It is not
 //!   refused because it needs a map page, whatever that one's die does.
 //!
-//! Not modelled, beside what `MapCache` says: `map_wait` does not tell apart what the die of the map page did meanwhile, and a write with FUA that
-//! waits for a slot has all of that wait in `cache_wait`.
+//! * Of the wait, what the page of the map waited for collection of its die is `queue_gc`, as that of data is; so is what the page waited for
+//!   which had to be written before to make room. Who comes later has met at most
+//!   what was left until that began.
+//!
+//! Not modelled, beside what `MapCache` says: `map_wait` does not tell apart what else the die of the map page did meanwhile, and a write with FUA
+//! that waits for a slot has all of that wait in `cache_wait`.
 
 use harmonia_types::{Blame, IoCause, SimDuration, SimTime};
 
-use super::mapping::{Parked, Slot};
+use super::mapping::{MapWait, Parked, Slot};
 use super::owner::OwnerId;
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure};
@@ -63,7 +67,7 @@ impl<P: Probe> Device<P> {
         mapping.slots[slot as usize] = Slot::Free;
         if !mapping.pages.ask(page, true) {
             mapping.slots[slot as usize] = Slot::Mapping;
-            mapping.pages.park(page, true, Parked::Slot(slot));
+            mapping.pages.park(page, true, Parked::Slot { slot, page });
         }
     }
 
@@ -104,7 +108,7 @@ impl<P: Probe> Device<P> {
                     mapping.operations -= 1;
                     self.leave_map(die, op, now)?;
                 }
-                Next::GoesOn(Parked::Slot(slot)) => self.slot_is_mapped(slot, now),
+                Next::GoesOn(Parked::Slot { slot, page }) => self.slot_is_mapped(slot, page, now),
                 Next::GoesOn(Parked::Entry) => {}
             }
         }
@@ -113,7 +117,10 @@ impl<P: Probe> Device<P> {
 
     /// A page of the map is read into a frame or written from it, at the die where it lies.
     fn touch_map(&mut self, kind: OpKind, page: u32, frame: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        let Some(mapping) = &self.mapping else { return Ok(()) };
+        let Some(mapping) = &mut self.mapping else { return Ok(()) };
+        if kind == OpKind::Read {
+            mapping.begins(frame, now);
+        }
         let (unit, lpn) = mapping.pages.place_of(page);
         let op = PageOp::new(OwnerId::map(frame), lpn, unit, mapping.losses, (kind, IoCause::Map), now);
         self.enqueue(self.rules.shape.die_of(unit), op, now)
@@ -121,48 +128,57 @@ impl<P: Probe> Device<P> {
 
     /// An operation goes on whose page of the map is there.
     fn leave_map(&mut self, die: u32, op: PageOp, now: SimTime) -> Result<(), DeviceFailure> {
-        let waited = now.saturating_since(op.ready);
+        let lpn = self.ftl.device_lpn(op.unit, op.lpn).0;
+        let wait = self.mapping.as_ref().map_or_else(MapWait::default, |mapping| {
+            mapping.wait_for(mapping.pages.page_of(lpn), op.ready, now)
+        });
         let sub = op.owner.sub();
         let is_blank = op.kind == OpKind::Read
             && self.ftl.lookup(op.unit, op.lpn).is_none()
             && !self.waits_at(die, op.unit, op.lpn);
         if is_blank {
-            self.finish_blank_read(&op, waited, now);
+            self.finish_blank_read(&op, wait, now);
             return Ok(());
         }
         if op.fast_fail
             && let Some(left) = self.kept_waiting(die, op.kind.class(), now)
         {
-            let link = now - self.subs[sub].issued - waited;
-            let blame = Blame { link: link.0, map_wait: waited.0, ..Blame::default() };
+            let link = now - self.subs[sub].issued - wait.all;
+            let mut blame = Blame { link: link.0, ..Blame::default() };
+            wait.add_to(&mut blame);
             self.refuse_page(sub, op.page, left, blame, now);
             return Ok(());
         }
         if let Some(mapping) = &mut self.mapping {
-            mapping.entering = waited;
+            mapping.entering = wait;
         }
         self.enqueue(die, PageOp { ready: op.ready.max(now), ..op }, now)
     }
 
     /// The map has said that the page of a read was never written.
-    fn finish_blank_read(&mut self, op: &PageOp, waited: SimDuration, now: SimTime) {
+    fn finish_blank_read(&mut self, op: &PageOp, wait: MapWait, now: SimTime) {
         let (sub, page) = (op.owner.sub(), op.page);
         self.probe.read(None, self.ftl.device_lpn(op.unit, op.lpn), self.origin(op));
         let finish = self.link.take(now.max(op.ready), self.rules.link_page);
-        let link = (finish - self.subs[sub].issued) - waited;
-        let blame = Blame { link: link.0, map_wait: waited.0, ..Blame::default() };
-        self.finish_page(sub, page, finish, blame, false);
+        let link = (finish - self.subs[sub].issued) - wait.all;
+        let mut blame = Blame { link: link.0, ..Blame::default() };
+        let met_gc = wait.add_to(&mut blame);
+        self.finish_page(sub, page, finish, blame, met_gc);
     }
 
     /// The entry of the page in a slot of the write cache is changed.
-    fn slot_is_mapped(&mut self, slot: u32, now: SimTime) {
+    fn slot_is_mapped(&mut self, slot: u32, page: u32, now: SimTime) {
         let (Some(mapping), Some(cache)) = (&mut self.mapping, &mut self.cache) else { return };
-        let of = &mut mapping.slots[slot as usize];
-        *of = match *of {
-            Slot::Programmed(since) => {
+        mapping.slots[slot as usize] = match mapping.slots[slot as usize] {
+            Slot::Programmed(ended, collected) => {
                 mapping.kept -= 1;
-                cache.pages.is_on_flash(slot, SimDuration::ZERO);
-                Slot::Kept(now - since)
+                // Who gets it now may have come later than who was first then.
+                let before = cache
+                    .pages
+                    .waits_since(now)
+                    .map_or(SimDuration::ZERO, |from| ended.saturating_since(from));
+                cache.pages.is_on_flash(slot, collected.min(before));
+                Slot::Kept(mapping.wait_for(page, ended, now))
             }
             Slot::Free | Slot::Mapping | Slot::Kept(_) => Slot::Free,
         };

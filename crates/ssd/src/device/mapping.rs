@@ -2,7 +2,7 @@
 //!
 //! `lookup` says how operations come here and go on. Others tell this part what has ended, and what moves.
 
-use harmonia_types::{MappingCacheCounters, SimDuration, SimTime};
+use harmonia_types::{Blame, MappingCacheCounters, SimDuration, SimTime};
 
 use super::Device;
 use super::owner::Owner;
@@ -19,8 +19,8 @@ use crate::shape::Shape;
 pub(super) enum Parked {
     /// An operation on its way to a die.
     Operation { die: u32, op: PageOp },
-    /// The entry of the page in a slot of the write cache.
-    Slot(u32),
+    /// The entry of the page in a slot of the write cache, in this page of the map.
+    Slot { slot: u32, page: u32 },
     /// An entry for which nobody waits.
     Entry,
 }
@@ -32,10 +32,57 @@ pub(super) enum Slot {
     Free,
     /// The page of the map is not there.
     Mapping,
-    /// Nor is it now, and the program ended at this moment.
-    Programmed(SimTime),
+    /// Nor is it now, and the program ended at this moment. Its die had collected for so long, of the time that the line had waited.
+    Programmed(SimTime, SimDuration),
     /// The map kept it for so long after its program, before somebody else got it.
-    Kept(SimDuration),
+    Kept(MapWait),
+}
+
+/// How long somebody waited for a page of the map.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct MapWait {
+    pub all: SimDuration,
+    /// As long as the die of that page collected before it was read, or written to make room, at most all of it.
+    pub collected: SimDuration,
+}
+
+impl MapWait {
+    /// The last part of it.
+    pub fn of_last(self, time: SimDuration) -> MapWait {
+        let all = self.all.min(time);
+        MapWait { all, collected: self.collected.min(all) }
+    }
+
+    /// Adds it to what somebody waited for. Whether that met collection by it.
+    pub fn add_to(self, blame: &mut Blame) -> bool {
+        blame.map_wait += (self.all - self.collected).0;
+        blame.queue_gc += self.collected.0;
+        self.collected > SimDuration::ZERO
+    }
+}
+
+/// How long a read or a write of a page of the map waited because its die collected, before its command began.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct HeldUp {
+    pub collected: SimDuration,
+    pub began: SimTime,
+}
+
+impl HeldUp {
+    /// As much of it, at most, as somebody waited who came at this time.
+    fn since(self, from: SimTime) -> SimDuration {
+        self.collected.min(self.began.saturating_since(from))
+    }
+}
+
+/// What a frame of the map waited for because dies collected.
+#[derive(Debug, Clone, Copy, Default)]
+struct FrameWait {
+    /// When its page had been written, and what that had waited for.
+    written: (SimTime, HeldUp),
+    /// The same of what was written to make room for the page that is in it now, and of the read of that page.
+    before: HeldUp,
+    read: HeldUp,
 }
 
 /// The map of a drive as its memory has it, and what waits for it.
@@ -45,8 +92,10 @@ pub(super) struct Mapping {
     /// Operations that are parked.
     pub operations: usize,
     /// How long the operation waited that enters a queue now; by handle, how long those did that have entered one.
-    pub entering: SimDuration,
-    waited: Vec<SimDuration>,
+    pub entering: MapWait,
+    waited: Vec<MapWait>,
+    /// By frame.
+    frames: Vec<FrameWait>,
     /// By slot of the write cache.
     pub slots: Vec<Slot>,
     /// Slots whose program has ended.
@@ -62,8 +111,9 @@ impl Mapping {
         Some(Mapping {
             pages: MapCache::new(config, shape)?,
             operations: 0,
-            entering: SimDuration::ZERO,
+            entering: MapWait::default(),
             waited: Vec::new(),
+            frames: Vec::new(),
             slots: vec![Slot::Free; slots as usize],
             kept: 0,
             losses: 0,
@@ -74,18 +124,46 @@ impl Mapping {
     pub fn enters(&mut self, handle: u32) {
         let handle = handle as usize;
         if self.waited.len() <= handle {
-            self.waited.resize(handle + 1, SimDuration::ZERO);
+            self.waited.resize(handle + 1, MapWait::default());
         }
         self.waited[handle] = std::mem::take(&mut self.entering);
     }
 
-    /// A page of the map has been read into a frame, or written.
-    pub fn has_ended(&mut self, frame: u32, op: &PageOp) {
-        match op.kind {
-            _ if op.page != self.losses => {}
-            OpKind::Read => self.pages.is_there(frame),
-            OpKind::Write | OpKind::PartialWrite | OpKind::Trim => self.pages.is_written(frame),
+    /// A page of the map is to be read into a frame. If its turn comes because another one was written, it has waited for that.
+    pub fn begins(&mut self, frame: u32, now: SimTime) {
+        let frame = frame as usize;
+        if self.frames.len() <= frame {
+            self.frames.resize(frame + 1, FrameWait::default());
         }
+        let FrameWait { written: (at, held_up), .. } = self.frames[frame];
+        self.frames[frame].before = if at == now { held_up } else { HeldUp::default() };
+    }
+
+    /// A page of the map has been read into a frame, or written, and was held up so before.
+    pub fn has_ended(&mut self, frame: u32, op: &PageOp, held_up: HeldUp, now: SimTime) {
+        if op.page != self.losses {
+            return;
+        }
+        let wait = self.frames.get_mut(frame as usize);
+        match op.kind {
+            OpKind::Read => {
+                wait.into_iter().for_each(|wait| wait.read = held_up);
+                self.pages.is_there(frame);
+            }
+            OpKind::Write | OpKind::PartialWrite | OpKind::Trim => {
+                wait.into_iter().for_each(|wait| wait.written = (now, held_up));
+                self.pages.is_written(frame);
+            }
+        }
+    }
+
+    /// How long somebody waited for a page of the map that is there now.
+    pub fn wait_for(&self, page: u32, from: SimTime, now: SimTime) -> MapWait {
+        let all = now.saturating_since(from);
+        let frame = self.pages.frame_of(page).and_then(|frame| self.frames.get(frame as usize));
+        let collected =
+            frame.map_or(SimDuration::ZERO, |frame| frame.before.since(from) + frame.read.since(from));
+        MapWait { all, collected }.of_last(all)
     }
 
     /// All that is live in a block is about to move.
@@ -109,11 +187,12 @@ impl Mapping {
     }
 
     /// The program of the page in a slot of the write cache has ended at `now`: whether the slot is kept until the page of the map is there.
-    pub fn keeps(&mut self, slot: u32, now: SimTime) -> bool {
+    /// Its die had collected for so long, of the time that the line had waited.
+    pub fn keeps(&mut self, slot: u32, collected: SimDuration, now: SimTime) -> bool {
         let of = &mut self.slots[slot as usize];
         let keeps = *of == Slot::Mapping;
         if keeps {
-            *of = Slot::Programmed(now);
+            *of = Slot::Programmed(now, collected);
             self.kept += 1;
         }
         keeps
@@ -140,21 +219,26 @@ impl Mapping {
 
 impl<P: Probe> Device<P> {
     /// How long the map kept a slot of the write cache that somebody gets now.
-    pub(super) fn held_for_map(&mut self, slot: u32) -> SimDuration {
-        let Some(mapping) = &mut self.mapping else { return SimDuration::ZERO };
+    pub(super) fn held_for_map(&mut self, slot: u32) -> MapWait {
+        let Some(mapping) = &mut self.mapping else { return MapWait::default() };
         match mapping.slots[slot as usize] {
             Slot::Kept(time) => {
                 mapping.slots[slot as usize] = Slot::Free;
                 time
             }
-            Slot::Free | Slot::Mapping | Slot::Programmed(_) => SimDuration::ZERO,
+            Slot::Free | Slot::Mapping | Slot::Programmed(..) => MapWait::default(),
         }
     }
 
-    /// How long an operation in a queue, or at work, had waited for a page of the map before. Unit: ns.
+    /// An operation in a queue, or at work, may have waited for a page of the map before, which `blame` has in `link`. Whether it met
+    /// collection by that.
     #[inline]
-    pub(super) fn waited_for_map(&self, handle: u32) -> u64 {
-        self.mapping.as_ref().map_or(0, |mapping| mapping.waited[handle as usize].0)
+    pub(super) fn account_for_map(&self, handle: u32, blame: &mut Blame) -> bool {
+        self.mapping.as_ref().is_some_and(|mapping| {
+            let wait = mapping.waited[handle as usize];
+            blame.link -= wait.all.0;
+            wait.add_to(blame)
+        })
     }
 
     /// What the mapping cache has counted.
@@ -168,7 +252,7 @@ impl<P: Probe> Device<P> {
         let Some(mapping) = &mut self.mapping else { return };
         let parked: Vec<Parked> = mapping.pages.parked().copied().collect();
         let programmed: Vec<bool> =
-            mapping.slots.iter().map(|slot| matches!(slot, Slot::Programmed(_))).collect();
+            mapping.slots.iter().map(|slot| matches!(slot, Slot::Programmed(..))).collect();
         mapping.forget_all();
         for what in parked {
             match what {
@@ -176,12 +260,12 @@ impl<P: Probe> Device<P> {
                     Owner::Host(sub) => self.forget_page(sub),
                     Owner::Cache(_) | Owner::Map(_) => unreachable!("only operations of the host are parked"),
                 },
-                Parked::Slot(slot) if programmed[slot as usize] => {
+                Parked::Slot { slot, .. } if programmed[slot as usize] => {
                     if let Some(cache) = &mut self.cache {
                         cache.pages.is_on_flash(slot, SimDuration::ZERO);
                     }
                 }
-                Parked::Slot(_) | Parked::Entry => {}
+                Parked::Slot { .. } | Parked::Entry => {}
             }
         }
     }
@@ -192,7 +276,7 @@ impl<P: Probe> Device<P> {
         mapping.pages.audit();
         let operations = mapping.pages.parked().filter(|what| matches!(what, Parked::Operation { .. }));
         assert_eq!(operations.count(), mapping.operations, "operations that wait for the map");
-        let kept = mapping.slots.iter().filter(|slot| matches!(slot, Slot::Programmed(_))).count();
+        let kept = mapping.slots.iter().filter(|slot| matches!(slot, Slot::Programmed(..))).count();
         assert_eq!(kept, mapping.kept, "slots that are kept for the map");
     }
 }

@@ -5,6 +5,7 @@
 use harmonia_types::{Blame, Lpn, Operation, SimDuration, SimTime};
 
 use super::cache::by_frontier;
+use super::mapping::MapWait;
 use super::owner::OwnerId;
 use super::placement::UNBOUND;
 use super::queue::{OpKind, PageOp};
@@ -165,7 +166,7 @@ impl<P: Probe> Device<P> {
                     self.acknowledge(
                         what,
                         None,
-                        (SimDuration::ZERO, SimDuration::ZERO, SimDuration::ZERO),
+                        (SimDuration::ZERO, SimDuration::ZERO, MapWait::default()),
                         now,
                     );
                     return self.write_out(slot, UNBOUND, now);

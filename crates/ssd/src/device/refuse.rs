@@ -180,15 +180,14 @@ impl<P: Probe> Device<P> {
             if self.probe.audits() {
                 self.audit_waiting(die, (ready, now), (queue_gc, queue_rebuild));
             }
-            let map_wait = self.waited_for_map(handle);
-            let blame = Blame {
-                link: (ready - self.subs[sub].issued).0 - map_wait,
-                map_wait,
+            let mut blame = Blame {
+                link: (ready - self.subs[sub].issued).0,
                 queue_gc: queue_gc.0,
                 queue_rebuild: queue_rebuild.0,
                 queue_host: ((now - ready) - queue_gc - queue_rebuild).0,
                 ..Blame::default()
             };
+            self.account_for_map(handle, &mut blame);
             if self.probe.follower().is_some() {
                 let told = self.subs[sub].with_controller(blame);
                 self.follow_refused(die, (ready, now), &told);

@@ -250,6 +250,49 @@ fn collection_changes_the_map() {
     assert!(bench.device.is_quiet());
 }
 
+/// Both dies collect when the read comes. Its page of the map waits for that at die 1, and it goes on after that.
+#[test]
+fn collection_at_the_die_of_the_map_page_is_waiting_for_collection() {
+    let config = mapped(two_dies(), 1);
+    let all: Vec<u32> = (0..20).chain([0, 1, 4, 5]).collect();
+    let mut bench = Bench::with(&config, &[&all, &all]);
+    bench.force(0).read(1, 1, 4, 1);
+    let end = bench.collected().last().expect("it collects").1;
+    let blame = Blame { queue_gc: end - 1, ..waited(READ, read_blame()) };
+    let done = bench.known_by(end + 2 * READ, 1, end + 2 * READ + LINK, blame);
+    assert!(done.met_gc);
+    // One that comes while the page of the map is read has met no collection.
+    let mut bench = Bench::with(&config, &[&all, &all]);
+    bench.force(0).read(1, 1, 4, 1).read(end + 100, 2, 6, 1).collected();
+    let done = bench.find(2).expect("it is answered");
+    assert_eq!((done.blame.queue_gc, done.blame.map_wait, done.met_gc), (0, READ - 100, false));
+}
+
+/// The die collects; the program of page 4, which is alone there, is over before. Its slot is kept until the page of the map has been
+/// read at the other die, which collects as well, so the next write waits for collection.
+#[test]
+fn a_slot_that_is_kept_while_the_die_of_the_map_page_collects_waits_for_collection() {
+    let config = cached(mapped(two_dies(), 1), 1);
+    let all: Vec<u32> = (0..20).chain([0, 1, 4, 5]).collect();
+    let first: Vec<u32> = (0..20).collect();
+    let mut bench = Bench::with(&config, &[&first, &all]);
+    // Die 0 has nothing to collect. Page 4 lies there, and its page of the map at die 1.
+    bench.force(0).write(1, 1, 4, 1).write(2, 2, 6, 1);
+    let end = bench.collected().last().expect("die 1 collects").1;
+    let programmed = 1 + LINK + PROGRAM;
+    assert!(programmed < end, "{end}");
+    let blame = Blame {
+        service: ACK,
+        link: 2 * LINK - 1,
+        cache_wait: programmed - (1 + 2 * LINK),
+        queue_gc: end - programmed,
+        map_wait: READ,
+        ..Blame::default()
+    };
+    let done = bench.known_by(end + READ + PROGRAM, 2, end + READ + ACK, blame);
+    assert!(done.met_gc);
+}
+
 /// Nothing that waits for the map is answered after a loss of power, and the map is read anew.
 #[test]
 fn a_loss_of_power_takes_what_waits_for_the_map_and_the_cache() {
