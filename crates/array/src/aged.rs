@@ -491,7 +491,7 @@ impl Ageing<'_> {
     ) -> Result<Marks, AgeingError> {
         let mut pages = share.zones.iter().cloned().flatten();
         self.write(unit, share.pages().into(), || pages.next().expect("as many pages as the zones have"))?;
-        let parity = self.put(unit, &share.parity);
+        let parity = unit.write_all(&share.parity, self.goal, self.policy);
         parity.map_err(|error| AgeingError::OutOfBlocks(self.device, error))?;
         if share.overwritten == 0 {
             return Ok(Marks::default());
@@ -543,23 +543,11 @@ impl Ageing<'_> {
                     *page = next();
                     unit.prefetch(*page);
                 }
-                self.put(unit, pages)?;
+                unit.write_all(pages, self.goal, self.policy)?;
                 left -= pages.len();
             }
             Ok(())
         })
-    }
-
-    /// Writes pages, and collects before one if it has to.
-    #[inline]
-    fn put(&self, unit: &mut UnitMut<'_>, mut pages: &[u32]) -> Result<(), OutOfBlocks> {
-        while !pages.is_empty() {
-            if unit.free() <= self.ages_at {
-                unit.collect(self.goal, self.policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
-            }
-            pages = &pages[unit.program_first_of(pages, IoCause::Host)?..];
-        }
-        Ok(())
     }
 
     /// Writes so many pages, in steps: between them it may be cancelled, and says how far it is.
@@ -583,7 +571,7 @@ impl Ageing<'_> {
     }
 }
 
-/// Pages of which it is known before the first is written where they go. Unit: count.
+/// Pages drawn before the first of them is written. Unit: count.
 const TOGETHER: usize = 32;
 
 /// Pages written between two looks at whether ageing was cancelled. Unit: count.

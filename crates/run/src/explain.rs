@@ -647,7 +647,7 @@ fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
         ..at("queue_gc", met.ns, "die")
     };
     let known: u64 = page.collections.iter().map(|met| met.ns).sum();
-    let rest = blame.queue_gc.saturating_sub(known + page.gc_on_bus + page.gc_in_command);
+    let rest = blame.queue_gc.saturating_sub(known + page.gc_on_bus + page.gc_in_command + page.gc_for_map);
     let mut all = vec![
         at("link", own_link, "link"),
         at("link", blame.link - own_link, "shared-link"),
@@ -662,6 +662,7 @@ fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
         at("queue_gc", rest, "member"),
         at("queue_gc", page.gc_on_bus, "bus"),
         at("queue_gc", page.gc_in_command, "command"),
+        at("queue_gc", page.gc_for_map, "mapping-cache"),
         at("queue_host", page.host_on_bus, "bus"),
         at("queue_host", page.host_in_command, "command"),
         at("transfer", blame.transfer, inside("bus")),

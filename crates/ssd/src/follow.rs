@@ -146,6 +146,8 @@ pub struct PageAccount {
     pub gc_on_bus: u64,
     /// What was for pages of collection in the same command; the rest was for the die. Unit: ns.
     pub gc_in_command: u64,
+    /// What was for the die of a page of the map (`ssd.ftl.mapping_cache`). Unit: ns.
+    pub gc_for_map: u64,
     /// What the die served meanwhile.
     pub before: Before,
     /// Collections of the die that it waited for.
@@ -178,6 +180,8 @@ pub struct Follower {
     slots: BTreeMap<u32, PageAccount>,
     /// Of the page that is about to be done.
     next: Option<PageAccount>,
+    /// What that page waited for collection because of the map.
+    next_for_map: SimDuration,
     /// Of collections that all are kept of.
     window: Option<(SimTime, SimTime)>,
     /// By die.
@@ -195,6 +199,7 @@ impl Follower {
             places: BTreeMap::new(),
             slots: BTreeMap::new(),
             next: None,
+            next_for_map: SimDuration::ZERO,
             window: None,
             kept: Vec::new(),
         }
@@ -340,6 +345,11 @@ impl Follower {
         self.next = self.switch.is_on().then_some(account);
     }
 
+    /// The page that is done or refused next has waited so long for a die that collected, which had a page of the map.
+    pub(crate) fn waited_for_map(&mut self, collected: SimDuration) {
+        self.next_for_map = collected;
+    }
+
     /// The slot of a page in the write cache is free; whoever waits for it waited for that page.
     pub(crate) fn frees_slot(&mut self, slot: u32, account: PageAccount) {
         if self.switch.is_on() {
@@ -352,7 +362,7 @@ impl Follower {
         let Some(mut account) = self.slots.get(&slot).cloned() else { return };
         account.blame = *blame;
         // It may have come after a part of that collection.
-        let mut left = blame.queue_gc;
+        let mut left = blame.queue_gc - self.next_for_map.0;
         for part in [&mut account.gc_in_command, &mut account.gc_on_bus] {
             *part = left.min(*part);
             left -= *part;
@@ -369,7 +379,8 @@ impl Follower {
 
     fn take_next(&mut self, blame: &Blame) -> PageAccount {
         let told = self.next.take().filter(|account| account.blame == *blame);
-        told.unwrap_or_else(|| PageAccount { blame: *blame, ..PageAccount::default() })
+        let account = told.unwrap_or_else(|| PageAccount { blame: *blame, ..PageAccount::default() });
+        PageAccount { gc_for_map: std::mem::take(&mut self.next_for_map).0, ..account }
     }
 
     /// A page of an operation is done.

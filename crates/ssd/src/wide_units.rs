@@ -12,7 +12,7 @@
 //! at once, so that their map takes a quarter or a sixteenth of the memory, and pay with a read and a wide program for each write of less.
 //!
 //! Not modelled: reads of only those pages of a unit that are needed, units in pages that are programmed one after the other, and
-//! endurance by plane: blocks of the k planes wear out as one.
+//! endurance by plane: blocks of the k planes wear out as one. The time of a command and read retries count once for a unit.
 
 use crate::config::{AllocationUnit, Infeasible, SsdConfig};
 
@@ -39,8 +39,9 @@ impl SsdConfig {
         if geometry.program_planes == 0 || !geometry.program_planes.is_multiple_of(pages) {
             return fail(format!(
                 "a unit of {pages} pages lies in as many planes that one program writes, so ssd.geometry.program_planes must be \
-                 a multiple of {pages}, not {}",
-                geometry.program_planes
+                 a multiple of {pages}, not {}; at most {} bytes work",
+                geometry.program_planes,
+                u64::from(page) * u64::from(geometry.program_planes.max(1)),
             ));
         }
         self.planes_of_programs()?;

@@ -38,6 +38,9 @@ pub const FAILURE_NOT_REACHED: &str = "failure-not-reached";
 /// Write caches of scaled drives took in most of what a trace rewrites.
 pub const FOLDED_INTO_CACHE: &str = "folded-into-cache";
 
+/// Much of the response time went to pages of the map that were not in memory.
+pub const MAP_WAIT: &str = "map-wait";
+
 /// Whether a run with this warning can win nothing.
 pub fn voids(code: &str) -> bool {
     [NOT_STARTED, OVERLOAD, FEW_REQUESTS, FEW_COLLECTIONS, SHORT_WINDOW, NOT_SETTLED, ALL_AT_ONCE]
@@ -79,6 +82,7 @@ pub fn of_run(run: &Report) -> Vec<Warning> {
         (RESYNC_UNFINISHED, resync_unfinished(run)),
         (FAILURE_NOT_REACHED, failure_not_reached(run)),
         (FOLDED_INTO_CACHE, folded_into_cache(run)),
+        (MAP_WAIT, map_wait(run)),
     ];
     let warning = |(code, text): (&str, Option<String>)| Some(Warning::new(code, text?));
     let of_trace =
@@ -354,6 +358,23 @@ fn folded_into_cache(run: &Report) -> Option<String> {
     })
 }
 
+/// A share of the response time above which waiting for the map hides what collection does.
+const MUCH: f64 = 0.05;
+
+/// What dies collected for others that waited for memory first is not told apart.
+fn map_wait(run: &Report) -> Option<String> {
+    let blame = &run.host.blame_ns;
+    let share = blame.map_wait as f64 / blame.total().max(1) as f64;
+    (share > MUCH).then(|| {
+        format!(
+            "{:.0}% of the response time was waiting for pages of the map. Where several wait for room in memory, collection that held up \
+             those before is part of that, and not of waiting behind garbage collection. Compare with `ideal` to see what collection \
+             costs, or raise ssd.ftl.mapping_cache",
+            share * 100.0
+        )
+    })
+}
+
 /// A scheme that keeps members apart and has too little time for that.
 fn cannot_keep_up(run: &Report) -> Option<String> {
     let FeasibilityReport { load, at_once, measured_in } = run.array.feasibility?;
@@ -396,6 +417,18 @@ mod tests {
         run.precondition.overwrite = 3.0;
         run.precondition.write_amplification_windows = [Some(4.0), Some(4.02)];
         run
+    }
+
+    #[test]
+    fn much_waiting_for_the_map_is_told() {
+        let told = |map_wait: u128| {
+            let mut run = sound();
+            (run.host.blame_ns.service, run.host.blame_ns.map_wait) = (1_000 - map_wait, map_wait);
+            super::map_wait(&run)
+        };
+        assert_eq!((told(0), told(50)), (None, None), "a twentieth");
+        let text = told(600).expect("most of it");
+        assert!(text.starts_with("60% of the response time was waiting for pages of the map."), "{text}");
     }
 
     #[test]

@@ -455,10 +455,10 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock::new(||
          blocks, p has no effect); without p a write goes to the plane of that die with the most free pages (where planes own \
          their blocks)" },
     at! { "ssd.ftl.mapping_unit", ftl.mapping_unit, page_size().optional(), "preset, or the size of a page",
-        "bytes that one entry of the map stands for, and of which a write of a part reads the rest: a page, an equal part of one, or as \
-         many pages as planes that one program writes (`ssd.geometry.program_planes` or a divisor of it). Counts of pages are then counts of \
-         units. Below the size of a page it needs a write cache. Above it the drive is the one with pages of that size in fewer planes: it is \
-         shown and stored so, and a read of a part reads the whole unit" },
+        "bytes that one entry of the map stands for, and of which a write of a part reads the rest: a page, an equal part of one, or k \
+         pages, where k divides `ssd.geometry.program_planes`. Counts of pages are then counts of units. Below the size of a page it needs a \
+         write cache. Above it pages of that size lie in fewer planes: the drive is shown and stored so, and a read of a part reads the whole \
+         unit" },
     at! { "ssd.ftl.mapping_cache", ftl.mapping_cache if says_mapping_cache, size(512, 1 << 40).or_none()
             .saying("\"none\" or a size such as \"64MiB\", at least a mapping unit"), "none",
         "what the memory of the drive holds of its map, which has an entry for each mapping unit. The rest is read from flash when it is \

@@ -6,7 +6,6 @@ use harmonia_types::{Blame, SimDuration, SimTime};
 
 use super::Device;
 use super::cache::ProgramEnded;
-use super::mapping::HeldUp;
 use super::owner::Owner;
 use super::queue::OpKind;
 use super::waiting::Doing;
@@ -75,7 +74,7 @@ impl<P: Probe> Device<P> {
             link: ((op.ready - issued) + (finish - now)).0,
             ..Blame::NONE
         };
-        let met_gc = self.account_for_map(handle, &mut blame) | met_gc;
+        let met_for_map = self.account_for_map(handle, &mut blame);
         if self.probe.follower().is_some() {
             self.follow_op(die, &op, &share, &blame, now);
         }
@@ -84,15 +83,17 @@ impl<P: Probe> Device<P> {
                 if met_gc && self.rules.tells_planes {
                     self.note_met(die, sub, op.unit, share.with_gc);
                 }
-                self.finish_page(sub, op.page, finish, blame, met_gc);
+                self.finish_page(sub, op.page, finish, blame, met_gc | met_for_map);
             }
             Owner::Cache(slot) => {
                 let program = ProgramEnded { die, ready: op.ready, blame, share, met_gc };
                 self.is_on_flash(slot, &program, now);
             }
             Owner::Map(frame) => {
+                let slot = &self.dies[die as usize];
+                let inside = slot.command.bus_wait_gc + share.gc_ahead;
                 if let Some(mapping) = &mut self.mapping {
-                    mapping.has_ended(frame, &op, HeldUp { collected: queue_gc, began: start }, now);
+                    mapping.has_ended((frame, &op), slot.collected_since(op.ready), (start, inside), now);
                 }
             }
         }

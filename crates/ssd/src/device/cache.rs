@@ -33,7 +33,7 @@
 use harmonia_types::{Blame, Lpn, SimDuration, SimTime, WriteCacheCounters};
 
 use super::account::Share;
-use super::mapping::MapWait;
+use super::mapping::{MapWait, Programmed};
 use super::{Device, SubRequest};
 use crate::config::{Pacing, SsdConfig};
 use crate::front::{Awaited, Feeds, Gate, InLine, Pacer, WriteCache};
@@ -168,7 +168,8 @@ impl<P: Probe> Device<P> {
             controller: kept.0,
             ..Blame::default()
         };
-        let met_gc = of_map.add_to(&mut blame) || collected > SimDuration::ZERO;
+        let met_map = of_map.all > SimDuration::ZERO && self.add_map_wait(of_map, &mut blame);
+        let met_gc = met_map || collected > SimDuration::ZERO;
         if let Some((follower, slot)) = self.probe.follower().zip(slot) {
             follower.gets_slot(slot, &self.subs[page.sub].with_controller(blame));
         }
@@ -250,7 +251,8 @@ impl<P: Probe> Device<P> {
         }
         let Some(cache) = &mut self.cache else { return };
         let die = &self.dies[die as usize];
-        let collected = match cache.pages.waits_since(now) {
+        let first = cache.pages.waits_since(now);
+        let collected = match first {
             None => SimDuration::ZERO,
             Some(since) => {
                 let start = die.command.start;
@@ -259,7 +261,8 @@ impl<P: Probe> Device<P> {
                 before + die.command.bus_wait_gc + share.gc_ahead
             }
         };
-        if self.mapping.as_mut().is_some_and(|mapping| mapping.keeps(slot, collected, now)) {
+        let program = Programmed { at: now, first, collected };
+        if self.mapping.as_mut().is_some_and(|mapping| mapping.keeps(slot, program)) {
             return;
         }
         cache.pages.is_on_flash(slot, collected);

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! accept, pump ─► map ─┬─ there ────────────────────────────────► queue of the die
-//!                      └─ read of the map page, at its own die ─► queue of the die        the wait between is `map_wait`
+//!                      └─ read of the map page, at its own die ─► queue of the die        the wait between is `map_wait` or `queue_gc`
 //! write cache ─► queue of the die ─► program ends ─┬─► the slot is free
 //!           └──► the map page is there ────────────┘
 //! ```
@@ -22,16 +22,16 @@
 //! * An operation that asks to fail fast is refused for collection of its own die, when it arrives and when its map page is there. It is not
 //!   refused because it needs a map page, whatever that one's die does.
 //!
-//! * Of the wait, what the page of the map waited for collection of its die is `queue_gc`, as that of data is; so is what the page waited for
-//!   which had to be written before to make room. Who comes later has met at most
-//!   what was left until that began.
+//! * The part of the wait in which the die of the map page collected is `queue_gc`. If another page was written first to make room, what
+//!   delayed that write counts, too.
 //!
-//! Not modelled, beside what `MapCache` says: `map_wait` does not tell apart what else the die of the map page did meanwhile, and a write with FUA
+//! Not modelled, beside what `MapCache` says: where several pages wait for one frame, collection that held up those before is `map_wait`, and
+//! `map_wait` does not tell apart what else the die of the map page did meanwhile, and a write with FUA
 //! that waits for a slot has all of that wait in `cache_wait`.
 
 use harmonia_types::{Blame, IoCause, SimDuration, SimTime};
 
-use super::mapping::{MapWait, Parked, Slot};
+use super::mapping::{MapWait, Parked, Programmed, Slot};
 use super::owner::OwnerId;
 use super::queue::{OpKind, PageOp};
 use super::{Device, DeviceFailure};
@@ -145,7 +145,7 @@ impl<P: Probe> Device<P> {
         {
             let link = now - self.subs[sub].issued - wait.all;
             let mut blame = Blame { link: link.0, ..Blame::default() };
-            wait.add_to(&mut blame);
+            self.add_map_wait(wait, &mut blame);
             self.refuse_page(sub, op.page, left, blame, now);
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl<P: Probe> Device<P> {
         let finish = self.link.take(now.max(op.ready), self.rules.link_page);
         let link = (finish - self.subs[sub].issued) - wait.all;
         let mut blame = Blame { link: link.0, ..Blame::default() };
-        let met_gc = wait.add_to(&mut blame);
+        let met_gc = self.add_map_wait(wait, &mut blame);
         self.finish_page(sub, page, finish, blame, met_gc);
     }
 
@@ -170,15 +170,13 @@ impl<P: Probe> Device<P> {
     fn slot_is_mapped(&mut self, slot: u32, page: u32, now: SimTime) {
         let (Some(mapping), Some(cache)) = (&mut self.mapping, &mut self.cache) else { return };
         mapping.slots[slot as usize] = match mapping.slots[slot as usize] {
-            Slot::Programmed(ended, collected) => {
+            Slot::Programmed(Programmed { at, first, collected }) => {
                 mapping.kept -= 1;
-                // Who gets it now may have come later than who was first then.
-                let before = cache
-                    .pages
-                    .waits_since(now)
-                    .map_or(SimDuration::ZERO, |from| ended.saturating_since(from));
-                cache.pages.is_on_flash(slot, collected.min(before));
-                Slot::Kept(mapping.wait_for(page, ended, now))
+                let waits = cache.pages.waits_since(now);
+                // Who is first in line now need not be who was it then.
+                let is_same = waits.is_some() && waits == first;
+                cache.pages.is_on_flash(slot, if is_same { collected } else { SimDuration::ZERO });
+                Slot::Kept(mapping.wait_for(page, waits.map_or(now, |from| from.max(at)), now))
             }
             Slot::Free | Slot::Mapping | Slot::Kept(_) => Slot::Free,
         };

@@ -32,10 +32,19 @@ pub(super) enum Slot {
     Free,
     /// The page of the map is not there.
     Mapping,
-    /// Nor is it now, and the program ended at this moment. Its die had collected for so long, of the time that the line had waited.
-    Programmed(SimTime, SimDuration),
+    /// Nor was it when the program ended.
+    Programmed(Programmed),
     /// The map kept it for so long after its program, before somebody else got it.
     Kept(MapWait),
+}
+
+/// The end of a program whose slot the map keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Programmed {
+    pub at: SimTime,
+    /// Since when the first in line had waited for a slot, and how long of that the die had collected.
+    pub first: Option<SimTime>,
+    pub collected: SimDuration,
 }
 
 /// How long somebody waited for a page of the map.
@@ -52,36 +61,54 @@ impl MapWait {
         let all = self.all.min(time);
         MapWait { all, collected: self.collected.min(all) }
     }
-
-    /// Adds it to what somebody waited for. Whether that met collection by it.
-    pub fn add_to(self, blame: &mut Blame) -> bool {
-        blame.map_wait += (self.all - self.collected).0;
-        blame.queue_gc += self.collected.0;
-        self.collected > SimDuration::ZERO
-    }
 }
 
-/// How long a read or a write of a page of the map waited because its die collected, before its command began.
-#[derive(Debug, Clone, Copy, Default)]
+/// What a read or a write of a page of the map met of collection.
+#[derive(Debug, Clone, Default)]
 pub(super) struct HeldUp {
-    pub collected: SimDuration,
-    pub began: SimTime,
+    /// When its die collected while it waited; the latest first.
+    collected: Vec<(SimTime, SimTime)>,
+    /// When its command began, and how long it waited for collection then, as for a bus.
+    began: SimTime,
+    inside: SimDuration,
 }
 
 impl HeldUp {
-    /// As much of it, at most, as somebody waited who came at this time.
-    fn since(self, from: SimTime) -> SimDuration {
-        self.collected.min(self.began.saturating_since(from))
+    /// It was ready for its die, which had collected so, and its command began.
+    fn note(
+        &mut self,
+        collected: impl Iterator<Item = (SimTime, SimTime)>,
+        (ready, began): (SimTime, SimTime),
+        inside: SimDuration,
+    ) {
+        let met = collected.map(|(from, end)| (from.max(ready), end.min(began)));
+        self.collected.clear();
+        self.collected.extend(met.filter(|(from, end)| from < end));
+        (self.began, self.inside) = (began, inside);
+    }
+
+    fn forget(&mut self) {
+        self.collected.clear();
+        self.inside = SimDuration::ZERO;
+    }
+
+    /// What somebody met of it who waited since a time.
+    fn since(&self, from: SimTime) -> SimDuration {
+        let met = |&(begin, end): &(SimTime, SimTime)| end.saturating_since(begin.max(from));
+        let inside = if from <= self.began { self.inside } else { SimDuration::ZERO };
+        self.collected.iter().map(met).sum::<SimDuration>() + inside
     }
 }
 
 /// What a frame of the map waited for because dies collected.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct FrameWait {
-    /// When its page had been written, and what that had waited for.
-    written: (SimTime, HeldUp),
-    /// The same of what was written to make room for the page that is in it now, and of the read of that page.
+    /// When its page had been written last, and what that met.
+    written_at: SimTime,
+    written: HeldUp,
+    /// What was met by the write that made room for the page which is in it now.
     before: HeldUp,
+    /// What was met by the read of that page.
     read: HeldUp,
 }
 
@@ -131,27 +158,42 @@ impl Mapping {
 
     /// A page of the map is to be read into a frame. If its turn comes because another one was written, it has waited for that.
     pub fn begins(&mut self, frame: u32, now: SimTime) {
+        let FrameWait { written_at, written, before, .. } = self.frame(frame);
+        before.forget();
+        if *written_at == now {
+            std::mem::swap(written, before);
+        }
+    }
+
+    fn frame(&mut self, frame: u32) -> &mut FrameWait {
         let frame = frame as usize;
         if self.frames.len() <= frame {
             self.frames.resize(frame + 1, FrameWait::default());
         }
-        let FrameWait { written: (at, held_up), .. } = self.frames[frame];
-        self.frames[frame].before = if at == now { held_up } else { HeldUp::default() };
+        &mut self.frames[frame]
     }
 
-    /// A page of the map has been read into a frame, or written, and was held up so before.
-    pub fn has_ended(&mut self, frame: u32, op: &PageOp, held_up: HeldUp, now: SimTime) {
+    /// A page of the map has been read into a frame, or written. Its die had collected so, and it waited so long for collection when its
+    /// command had begun.
+    pub fn has_ended(
+        &mut self,
+        (frame, op): (u32, &PageOp),
+        collected: impl Iterator<Item = (SimTime, SimTime)>,
+        (began, inside): (SimTime, SimDuration),
+        now: SimTime,
+    ) {
         if op.page != self.losses {
             return;
         }
-        let wait = self.frames.get_mut(frame as usize);
+        let wait = self.frame(frame);
         match op.kind {
             OpKind::Read => {
-                wait.into_iter().for_each(|wait| wait.read = held_up);
+                wait.read.note(collected, (op.ready, began), inside);
                 self.pages.is_there(frame);
             }
             OpKind::Write | OpKind::PartialWrite | OpKind::Trim => {
-                wait.into_iter().for_each(|wait| wait.written = (now, held_up));
+                wait.written_at = now;
+                wait.written.note(collected, (op.ready, began), inside);
                 self.pages.is_written(frame);
             }
         }
@@ -186,13 +228,12 @@ impl Mapping {
         }
     }
 
-    /// The program of the page in a slot of the write cache has ended at `now`: whether the slot is kept until the page of the map is there.
-    /// Its die had collected for so long, of the time that the line had waited.
-    pub fn keeps(&mut self, slot: u32, collected: SimDuration, now: SimTime) -> bool {
+    /// The program of the page in a slot of the write cache has ended: whether the slot is kept until the page of the map is there.
+    pub fn keeps(&mut self, slot: u32, program: Programmed) -> bool {
         let of = &mut self.slots[slot as usize];
         let keeps = *of == Slot::Mapping;
         if keeps {
-            *of = Slot::Programmed(now, collected);
+            *of = Slot::Programmed(program);
             self.kept += 1;
         }
         keeps
@@ -230,15 +271,24 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// An operation in a queue, or at work, may have waited for a page of the map before, which `blame` has in `link`. Whether it met
-    /// collection by that.
+    /// Takes what an operation waited for a page of the map out of `blame.link`. Whether it met collection by that.
     #[inline]
-    pub(super) fn account_for_map(&self, handle: u32, blame: &mut Blame) -> bool {
-        self.mapping.as_ref().is_some_and(|mapping| {
-            let wait = mapping.waited[handle as usize];
-            blame.link -= wait.all.0;
-            wait.add_to(blame)
-        })
+    pub(super) fn account_for_map(&mut self, handle: u32, blame: &mut Blame) -> bool {
+        let Some(mapping) = &self.mapping else { return false };
+        let wait = mapping.waited[handle as usize];
+        blame.link -= wait.all.0;
+        self.add_map_wait(wait, blame)
+    }
+
+    /// Adds it to what the page waited for that is done or refused next. Whether that met collection by it.
+    #[cold]
+    pub(super) fn add_map_wait(&mut self, wait: MapWait, blame: &mut Blame) -> bool {
+        blame.map_wait += (wait.all - wait.collected).0;
+        blame.queue_gc += wait.collected.0;
+        if let Some(follower) = self.probe.follower() {
+            follower.waited_for_map(wait.collected);
+        }
+        wait.collected > SimDuration::ZERO
     }
 
     /// What the mapping cache has counted.
@@ -278,5 +328,23 @@ impl<P: Probe> Device<P> {
         assert_eq!(operations.count(), mapping.operations, "operations that wait for the map");
         let kept = mapping.slots.iter().filter(|slot| matches!(slot, Slot::Programmed(..))).count();
         assert_eq!(kept, mapping.kept, "slots that are kept for the map");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The die collected from 20 to 100 and from 150 to 200 and served others between and after that; the command began at 300.
+    #[test]
+    fn who_comes_later_has_met_what_was_left_of_collection() {
+        let collected = [(SimTime(150), SimTime(200)), (SimTime(20), SimTime(100))];
+        let mut held_up = HeldUp::default();
+        held_up.note(collected.into_iter(), (SimTime(50), SimTime(300)), SimDuration(7));
+        for (from, met) in [(0, 107), (50, 107), (80, 77), (120, 57), (180, 27), (250, 7), (301, 0)] {
+            assert_eq!(held_up.since(SimTime(from)), SimDuration(met), "since {from}");
+        }
+        held_up.forget();
+        assert_eq!(held_up.since(SimTime(0)), SimDuration::ZERO);
     }
 }

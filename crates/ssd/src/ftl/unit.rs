@@ -9,7 +9,7 @@ use super::wear::UnitWear;
 use crate::block::{
     BlockId, BlockState, BlockTable, Erased, GROUP, GroupKey, encode, fewest_valid, state_of, valid_of,
 };
-use crate::gc::victim::{QueuedReads, UnitPlanes, ValidPages, Victim, VictimView};
+use crate::gc::victim::{NoReads, QueuedReads, UnitPlanes, ValidPages, Victim, VictimView};
 use crate::probe::{FlashPage, NoProbe, Origin, Probe};
 use crate::shape::Shape;
 
@@ -136,8 +136,8 @@ impl UnitMut<'_> {
         Ok(self.advance_frontier(0, 1))
     }
 
-    /// Writes the first of some pages (of the unit), as [`UnitMut::program`] does without anybody watching: all that are left of
-    /// the open block, or one that opens a block. Returns how many; only the last of them may change the number of free blocks.
+    /// Writes the first of some pages (of the unit), as [`UnitMut::program`] does without anybody watching: as many as the open block has
+    /// room for; one if none is open, or a policy places pages. Returns how many.
     ///
     /// # Errors
     /// As [`UnitMut::program`].
@@ -158,6 +158,30 @@ impl UnitMut<'_> {
         self.state.tally.programs[cause as usize] += run as u64;
         self.advance_frontier(0, run as u32);
         Ok(run)
+    }
+
+    /// Writes pages (of the unit) one after the other as ageing does: it collects before one if no more blocks are free than that begins
+    /// at. Nobody watches, and nothing takes time.
+    ///
+    /// # Errors
+    /// As [`UnitMut::program`] and [`UnitMut::collect`].
+    #[inline]
+    pub fn write_all(
+        &mut self,
+        mut lpns: &[u32],
+        goal: Goal,
+        victim: &dyn Victim,
+    ) -> Result<(), OutOfBlocks> {
+        while !lpns.is_empty() {
+            let mut together = lpns.len();
+            if self.free() <= self.shape.ages_at {
+                self.collect(goal, victim, &NoReads, SimTime::ZERO, &mut NoProbe)?;
+                // If blocks are as few as before, it collects before the next page again.
+                together = if self.free() <= self.shape.ages_at { 1 } else { together };
+            }
+            lpns = &lpns[self.program_first_of(&lpns[..together], IoCause::Host)?..];
+        }
+        Ok(())
     }
 
     /// The same where the placement policy says to which frontier it goes.

@@ -10,7 +10,7 @@ use harmonia_engine::Rng;
 use harmonia_ssd::gc::victim::{self, NoReads, Victim};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{
-    Allocation, Amount, Frontiers, Ftl, Goal, LastProgram, PolicyConfig, SsdConfig, Superblock,
+    Allocation, Amount, BeginsAt, Frontiers, Ftl, Goal, LastProgram, PolicyConfig, SsdConfig, Superblock,
 };
 use harmonia_types::{IoCause, SimTime};
 
@@ -67,17 +67,9 @@ fn write(ftl: &mut Ftl, goal: Goal, policy: &dyn Victim, lpns: &[Vec<u32>]) {
 
 /// The same pages, as many at a time as are known.
 fn write_together(ftl: &mut Ftl, goal: Goal, policy: &dyn Victim, lpns: &[Vec<u32>]) {
-    let ages_at = ftl.shape().ages_at;
     for (unit, lpns) in (0..).zip(lpns) {
-        for mut lpns in lpns.chunks(37) {
-            while !lpns.is_empty() {
-                let mut unit = ftl.unit(unit);
-                if unit.free() <= ages_at {
-                    unit.collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe).expect("room");
-                }
-                let written = unit.program_first_of(lpns, IoCause::Host).expect("room");
-                lpns = &lpns[written..];
-            }
+        for lpns in lpns.chunks(37) {
+            ftl.unit(unit).write_all(lpns, goal, policy).expect("room");
         }
     }
 }
@@ -205,6 +197,22 @@ fn pages_written_together_lie_where_they_would_alone() {
         compare(&together, &alone, placement);
         together.audit();
         assert!(alone.tally().victims > 20);
+    }
+}
+
+/// Where collection begins far above the blocks that it is to leave, it has to come again before the next page.
+#[test]
+fn pages_written_together_wait_for_collections_that_leave_blocks_few() {
+    for (frontiers, policy) in
+        [(Frontiers::Separate, "greedy"), (Frontiers::Shared, "random"), (Frontiers::Shared, "d-choices")]
+    {
+        let mut config = drive(2, 70);
+        (config.ftl.superblock, config.ftl.reserved_blocks) = (Superblock::Off, Amount::Blocks(20));
+        (config.ftl.frontiers, config.gc.victim) = (frontiers, policy.into());
+        (config.gc.hard_threshold, config.gc.stop_threshold) = (Amount::Blocks(2), Amount::Blocks(2));
+        (config.gc.soft_threshold, config.gc.begins_at) = (Amount::Blocks(6), BeginsAt::Soft);
+        let about = format!("{frontiers:?} {policy}");
+        stands_where_the_same_writes_lead(&config, 1.0, &about);
     }
 }
 
