@@ -563,7 +563,7 @@ mod tests {
         };
         let (ab, ac) = (["a", "b", "local"], ["a", "c", "local"]);
         let three = || vec![line("mean", &ab), line("p99", &ab), Line::new("erases", "few".to_owned())];
-        assert_eq!(said(three()), ["ties: local and 2 more: mean, p99", "erases: few"]);
+        assert_eq!(said(three()), ["ties: mean, p99: local and 2 more", "erases: few"]);
         assert_eq!(
             said(vec![line("mean", &ab), line("p99", &ac)]),
             ["mean: of mean", "p99: of p99"],
