@@ -86,9 +86,15 @@ impl<P: Probe> Device<P> {
         for (_, unit, lpn) in places.clone() {
             self.ftl.prefetch(unit, lpn);
         }
-        for (page, place) in (0..).zip(places) {
+        for (page, place) in (0..).zip(places.clone()) {
             let edge = (page == 0 && partial_head) || (page == pages - 1 && partial_tail);
             self.accept_page(&sub, (handle, page), place, edge, now)?;
+        }
+        // By now the entries are there, and name the blocks whose pages become invalid.
+        if sub.operation == Operation::Write {
+            for (_, unit, lpn) in places {
+                self.ftl.prefetch_block_of(unit, lpn);
+            }
         }
         Ok(())
     }
