@@ -78,16 +78,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.listens
     }
 
-    /// A request comes next, and time is about to pass up to its arrival: where members are many, the caches are asked for those
-    /// that a small one will concern. Changes nothing.
+    /// A request comes next, and time is about to pass up to its arrival: the caches are asked for what a small one will concern.
+    /// That is the map entries of its pages, or where members are many, these members. Changes nothing.
     #[inline]
     pub fn prefetch_for(&self, request: &HostRequest) {
         let HostRequest { offset, length, member, .. } = *request;
         let is_small = (1..=self.layout.stripe_unit()).contains(&length);
-        if self.members.are_many() && is_small && member.is_none() {
-            self.layout
-                .written(offset, length, |member, _, _| self.members.devices[member.index()].prefetch());
+        if !is_small || member.is_some() || self.ahead.is_some() {
+            return;
         }
+        let are_many = self.members.are_many();
+        self.layout.written(offset, length, |member, offset, _| {
+            let device = &self.members.devices[member.index()];
+            if are_many { device.prefetch() } else { device.prefetch_entry(offset) }
+        });
     }
 
     /// All devices by the numbers they were made with: the members at the beginning, then the spares, then the journal.

@@ -473,6 +473,16 @@ impl<P: Probe> Device<P> {
         self.ftl.prefetch(unit, lpn);
     }
 
+    /// The same for the map entry of the page at this byte alone, where its die is known.
+    #[inline]
+    pub fn prefetch_entry(&self, offset: Bytes) {
+        let (page, _) = self.rules.page_size.divide(offset);
+        if !self.rules.shape.is_dynamic() && page < u64::from(self.rules.shape.logical_pages) {
+            let (_, unit, lpn) = self.rules.shape.locate(page as u32);
+            self.ftl.prefetch(unit, lpn);
+        }
+    }
+
     /// Sub-requests that completed, in the order they became known; the caller empties the vector.
     pub fn completions(&mut self) -> &mut Vec<SubCompletion> {
         &mut self.completions

@@ -105,6 +105,7 @@ impl<P: Probe> Device<P> {
         let owner = OwnerId::host(handle);
         let op = PageOp::new(owner, lpn, unit, 0, (OpKind::Write, sub.parity.cause_of(0)), ready);
         self.enqueue(die, op, now)?;
+        self.ftl.prefetch_block_of(unit, lpn);
         self.answer_everywhere(now);
         self.tell_queue(now);
         Ok(())
