@@ -73,6 +73,9 @@ impl<P: Probe> Device<P> {
         if let Some(placement) = &mut self.placement {
             placement.bind(die, &op, home);
         }
+        if op.kind.writes() {
+            self.ftl.prefetch_block_of(unit, op.lpn);
+        }
         self.enqueue(die, op, now)
     }
 

@@ -473,14 +473,21 @@ impl<P: Probe> Device<P> {
         self.ftl.prefetch(unit, lpn);
     }
 
-    /// The same for the map entry of the page at this byte alone, where its die is known.
+    /// The same for the map entry of the page at this byte alone.
     #[inline]
     pub fn prefetch_entry(&self, offset: Bytes) {
         let (page, _) = self.rules.page_size.divide(offset);
-        if !self.rules.shape.is_dynamic() && page < u64::from(self.rules.shape.logical_pages) {
-            let (_, unit, lpn) = self.rules.shape.locate(page as u32);
-            self.ftl.prefetch(unit, lpn);
+        if page < u64::from(self.rules.shape.logical_pages) {
+            self.prefetch_page(page as u32);
         }
+    }
+
+    /// The same for the map entry of a page of the device.
+    #[inline]
+    fn prefetch_page(&self, lpn: u32) {
+        let (_, unit, lpn) =
+            if self.rules.shape.is_dynamic() { (0, 0, lpn) } else { self.rules.shape.locate(lpn) };
+        self.ftl.prefetch(unit, lpn);
     }
 
     /// Sub-requests that completed, in the order they became known; the caller empties the vector.

@@ -37,6 +37,7 @@ impl<P: Probe> Device<P> {
             let within = |byte: u64| byte.saturating_sub(lpn * page_size).min(page_size) as u32;
             let written = Written::of(within(start), within(end), page_size as u32);
             let lpn = lpn as u32;
+            self.prefetch_page(lpn);
             let (ready, turn) = match sub.operation {
                 Operation::Write => {
                     let cause = sub.parity.cause_of(page);

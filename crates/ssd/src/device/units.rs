@@ -98,6 +98,7 @@ impl<P: Probe> Device<P> {
         let packing = self.rules.shape.packing;
         let end = packing.end_of(packing.page_of(page));
         let count = self.live_in(unit, victim.block, (page, end)).count() as u16;
+        self.ftl.prefetch_pages(unit, victim.block.0, (victim.cursor, end));
         let held = match victim.held {
             Some(held) if self.live_in(unit, victim.block, (held.page, victim.cursor)).next().is_some() => {
                 Held { count: held.count + count, ..held }

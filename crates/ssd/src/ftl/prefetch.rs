@@ -42,12 +42,19 @@ impl Ftl {
                 (first_block << shape.page_bits) + (open.block << shape.page_bits | open.page) as usize,
             );
         }
-        if old != NONE && !shape.is_dynamic() {
-            let block = (old >> shape.page_bits) as usize;
+        if old != NONE {
+            // A map of all units has the numbers of their blocks, too.
+            let (unit, block) = if shape.is_dynamic() {
+                (old / shape.flash_pages(), old % shape.flash_pages() >> shape.page_bits)
+            } else {
+                (unit, old >> shape.page_bits)
+            };
+            let (unit, block) = (unit as usize, block as usize);
+            let first_block = unit * shape.blocks_per_unit as usize;
             prefetch(&self.entries, first_block + block);
             prefetch(&self.erases, first_block + block);
             let groups = (shape.blocks_per_unit as usize).div_ceil(GROUP);
-            prefetch(&self.best, unit as usize * groups + block / GROUP);
+            prefetch(&self.best, unit * groups + block / GROUP);
         }
     }
 
@@ -109,9 +116,9 @@ impl Ftl {
     /// that was looked at before and up to as many ahead of the one that is next.
     #[inline]
     pub(crate) fn prefetch_pages(&self, unit: u32, block: u32, (before, next): (u32, u32)) {
-        const AHEAD: u32 = 4;
-        let from = if before == 0 { 0 } else { before + AHEAD };
-        let last = (next + AHEAD).min(self.shape.data_pages);
+        let ahead = if self.shape.packing.packs() { 16 } else { 4 };
+        let from = if before == 0 { 0 } else { before + ahead };
+        let last = (next + ahead).min(self.shape.data_pages);
         let flash_pages = (self.shape.blocks_per_unit as usize) << self.shape.page_bits;
         let first = unit as usize * flash_pages + ((block as usize) << self.shape.page_bits);
         for &lpn in self.reverse.get(first + from as usize..first + last as usize).unwrap_or_default() {
