@@ -23,8 +23,8 @@
 //!
 //! The first four deal with operations of a plan, which may still become several, or none. The others deal with commands, of
 //! which each has its device. [`Layers`] has those in their order, and whoever adds one adds it there. `path` is the way through all
-//! of them. On the way back it asks the link alone ([`Layer::up`]); the other entries of that column stand in `path` itself. What a
-//! device refuses takes no way back: layers are asked only for the time that it spent in them. A layer knows nothing of an array, of transactions or of blame but for the time that a command spends in it.
+//! of them. On the way back it asks the command layers ([`Layer::up`]), of which only the link has an answer. The other entries of that column
+//! stand in `path` itself. What a device refuses takes no way back: layers are asked only for the time that it spent in them. A layer knows nothing of an array, of transactions or of blame but for the time that a command spends in it.
 
 use harmonia_engine::EventQueue;
 use harmonia_ssd::probe::Probe;
@@ -61,7 +61,7 @@ pub(super) enum Pass {
     Goes,
     /// It goes on, and somebody looks after it at this time.
     Watched(SimTime),
-    /// The layer keeps it. Who lets it go stands in `path`: `fill_room`, for depth alone.
+    /// The layer keeps it. Only depth answers so, and `fill_room` in `resuming` lets it go.
     Held,
     /// It goes on at this time.
     Until(SimTime),

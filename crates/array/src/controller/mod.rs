@@ -2,8 +2,9 @@
 //!
 //! Like its devices it is sans-IO. Order at one moment: messages, then devices (lowest member first, each in its own
 //! order), then whatever the caller submits. Members influence one another through what follows a completion: the next
-//! step of a transaction, rows that somebody waits for, a coordinator's reaction. Where nobody listens, a member runs on
-//! its own up to the next event of a member that has an operation with such a consequence, and that one passes nobody.
+//! step of a transaction, rows that somebody waits for, a coordinator's reaction. Where nobody listens, a member that has no
+//! operation with such a consequence runs on its own, up to the next event of one that has any. A member that has any runs up to
+//! the next event of any other one.
 //!
 //! * `arrivals`: how requests begin, and `requests`: how they end;
 //! * `access`: members are reserved and opened, and what they had is done;

@@ -18,8 +18,8 @@
 //!
 //! The rule is md's: whichever reads fewer units, a tie goes to reconstruct-write. Whole stripes behind one another are one
 //! transaction of one operation a member, in which data and parity alternate. A row written in part is read by the array
-//! and written whole, so members never see partial pages. Writes hold their rows from arrival to the last program; reads
-//! hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns the old data or
+//! and written whole, so members never see partial pages. Writes wait for their rows from arrival on, and hold them until the last
+//! program ends; reads hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns the old data or
 //! the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
 //!
 //! Where reads avoid members that collect, a read that finds one is planned around it (`around`), under the lock of its rows, and a
@@ -342,7 +342,8 @@ impl ParityPlanner {
         more.for_each(|&device| patch.push(PlannedOperation { device, ..insist }));
     }
 
-    /// Units that a read-modify-write and a reconstruct-write of a row read, and which of them it is.
+    /// How a write makes parity in rows of which it writes so many units, `partial` of them in part. Compares how many units each way
+    /// reads.
     fn method(&self, written: u16, partial: u16) -> Method {
         if written == self.data_units && partial == 0 {
             return Method::Full;
@@ -537,9 +538,10 @@ impl ParityPlanner {
         let Piece { stripe, from: offset, to } = self.piece_of(rows);
         let length = to - offset;
         let (avoids, parks) = (self.dodge.avoid().is_some(), self.dodge.parks);
-        let range = |device, operation, is_parity: bool| {
+        // What is read first is for parity, old data too, and charged to it.
+        let range = |device, operation, for_parity: bool| {
             let (phase, parity) =
-                if is_parity { (Phase::Parity, ParityPages::ALL) } else { (Phase::Data, ParityPages::NONE) };
+                if for_parity { (Phase::Parity, ParityPages::ALL) } else { (Phase::Data, ParityPages::NONE) };
             let fast_fail = if operation == Operation::Read { avoids } else { parks };
             let data = PlannedOperation::data(device, operation, offset, length);
             PlannedOperation { phase, parity, fast_fail, ..data }
@@ -600,7 +602,7 @@ impl Method {
         }
     }
 
-    /// A write that makes its parity so.
+    /// The write, to make its parity so: its kind and tag say it from here on, and [`Method::in_use`] reads it there.
     fn of(self, write: Transaction) -> Transaction {
         let (kind, tag) = match self {
             Method::Full => (Kind::Plain, Tag::default()),
@@ -610,7 +612,7 @@ impl Method {
         Transaction { kind, tag, ..write }
     }
 
-    /// How a write makes its parity.
+    /// How a write is to make its parity, as [`Method::of`] has noted when the request was split or writes were joined.
     fn in_use(write: &Transaction) -> Method {
         match (write.kind, write.tag) {
             (Kind::Plain, _) => Method::Full,
