@@ -122,7 +122,7 @@ pub use faults::{Mishap, MishapKind};
 use inboxes::Ahead;
 use jobs::Background;
 pub use jobs::BackgroundCounters;
-use layers::{Layers, Terms};
+use layers::{CommandLayers, Terms};
 use locks::RowLocks;
 use log::Log;
 use lookahead::Lookahead;
@@ -198,9 +198,9 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     dodges: bool,
     /// The coordinator has asked members for their status.
     asks: bool,
-    /// On the way of operations to members and back.
+    /// On the way of operations to members and back. `layers` has those that commands pass.
     reserved: Reserved,
-    layers: Layers,
+    layers: CommandLayers,
     nvram: Option<Box<Nvram>>,
     cache: Option<Box<Caching>>,
     page_size: Bytes,
@@ -516,7 +516,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let sight = Sight::of(rung, is_prompt);
         let dodges = matches!(reads, Reads::Avoid(_));
         let rounds = Rounds::of(&*coordinator, sight == Sight::Answers && dodges, &devices);
-        let layers = Layers::new(config, devices.iter().map(Terms::of).collect(), reads);
+        let layers = CommandLayers::new(config, devices.iter().map(Terms::of).collect(), reads);
         let (slot_count, members) = (devices.len(), config.members.len() as u16);
         // A journal follows the members, and has the number behind the spares.
         let number = |slot| if slot < members { slot } else { slot + faults.spares.len() as u16 };
@@ -707,7 +707,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn advance_device(&mut self, device: usize, until: SimTime, stop: bool) -> Result<(), ArrayFailure> {
         let result = self.members.devices[device].advance_until(until, stop);
         result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
-        self.collect_from(device)
+        self.take_over_from(device)
     }
 
     /// Requests that completed, in the order they became known (a `finish` may lie ahead); the caller empties it.

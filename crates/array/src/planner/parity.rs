@@ -19,8 +19,8 @@
 //! The rule is md's: whichever reads fewer units, a tie goes to reconstruct-write. Whole stripes behind one another are one
 //! transaction of one operation a member, in which data and parity alternate. A row written in part is read by the array
 //! and written whole, so members never see partial pages. Writes wait for their rows from arrival on, and hold them until the last
-//! program ends; reads hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns the old data or
-//! the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
+//! program ends. Reads hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns
+//! the old data or the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
 //!
 //! Where reads avoid members that collect, a read that finds one is planned around it (`around`), under the lock of its rows, and a
 //! write makes its parity in the way that waits least. What is refused later is found out in the other way, too. Where writes
@@ -88,8 +88,8 @@ pub struct ParityPlanner {
     cuts: Vec<Bytes>,
     /// By member: its last operation in the step.
     last: Vec<u32>,
-    /// Rows of one write may make their parity in different ways.
-    is_cached: bool,
+    /// The stripe cache has been asked: from then on the rows of one write may make their parity by different methods.
+    mixes_methods: bool,
 }
 
 /// How the parity of a transaction's rows is made.
@@ -138,7 +138,7 @@ impl ParityPlanner {
             ways: Vec::new(),
             cuts: Vec::new(),
             last: Vec::new(),
-            is_cached: false,
+            mixes_methods: false,
         }
     }
 
@@ -732,7 +732,7 @@ impl Planner for ParityPlanner {
             (Operation::Read, Operation::Write)
                 if operation.fast_fail
                     && view.health.is_whole()
-                    && !(self.is_cached && transaction.rows.count > 1) =>
+                    && !(self.mixes_methods && transaction.rows.count > 1) =>
             {
                 self.pre_read_otherwise(transaction, operation, left, view, patch);
                 Answer::Patch
