@@ -22,9 +22,10 @@
 //! | [link](super::link::SharedLink) | `Until` the data is over | `Until` a read has come, then later by its time on the link |
 //!
 //! The first four deal with operations of a plan, which may still become several, or none. The others deal with commands, of
-//! which each has its device. [`CommandLayers`] has those in their order, and whoever adds one adds it there. `path` is the way through all
-//! of them. On the way back it asks the command layers ([`Layer::up`]), of which only the link has an answer. The other entries of that column
-//! stand in `path` itself. What a device refuses takes no way back: layers are asked only for the time that it spent in them. A layer knows nothing of an array, of transactions or of blame but for the time that a command spends in it.
+//! which each has its device. [`CommandLayers`] has those in their order, and whoever adds one adds it there. `path` is the way
+//! through all of them. On the way back it asks the command layers ([`Layer::up`]), of which only the link has an answer. The other
+//! entries of that column stand in `path` itself. What a device refuses takes no way back: layers are asked only for the time that
+//! it spent in them. A layer knows nothing of an array, of transactions or of blame but for the time that a command spends in it.
 
 use harmonia_engine::EventQueue;
 use harmonia_ssd::probe::Probe;
