@@ -204,7 +204,7 @@ class Event:
         """The member: of all kinds but start, arrival, completion and timer."""
     @property
     def registered(self) -> bool:
-        """gc-ended: whether the member is still below its soft threshold."""
+        """gc-ended: whether the member is still at its soft threshold or below."""
     @property
     def operation(self) -> Literal["read", "write", "trim", "flush"]:
         """answered: what it was."""

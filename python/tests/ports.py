@@ -15,7 +15,7 @@ class PyReactiveSelective(harmonia.Coordinator):
 
     def __init__(self) -> None:
         if self.delay and self.fire_at == "hard":
-            raise ValueError("a member at hard already collects, expected fire_at = 'soft' with a delay")
+            raise ValueError("a member at hard collects without an order, expected fire_at = 'soft' with a delay")
         self.registered = [False] * self.devices
         self.wait: tuple[int, int, int | None] | None = None  # The member, until when, and writes it had left.
         self.waits = self.cut_short = 0

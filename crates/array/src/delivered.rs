@@ -11,7 +11,8 @@ pub struct Delivered {
     pub status: Option<Status>,
     /// When that status was true.
     pub as_of: SimTime,
-    /// Whether the member understands O-SSD messages.
+    /// Whether the member speaks the O-SSD protocol: it gives notices, and takes directives and queries. Not if it has failed, until
+    /// a replacement is there.
     pub capable: bool,
     /// Whether the last delivered word is that it collects.
     pub collecting: bool,

@@ -60,7 +60,8 @@ pub enum Window {
 /// What an O-SSD can be asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Directive {
-    /// FORCE_GC: every unit starts an event, low or not, unless its die collects already.
+    /// FORCE_GC: each die that has nothing to collect gets an event for all its units, low or not. An event that has not begun, or
+    /// goes on turn by turn, becomes one for all units. Any other goes on as it is.
     Force(Stop),
     /// A deterministic window begins: no event of the device's own starts above the hard threshold until another window, or
     /// none, is asked for. One that runs goes on to its end; one that has yet to start is off. At the hard threshold the
@@ -92,8 +93,9 @@ pub enum Notice {
     /// A write has opened a block that brings a unit to its soft threshold or below; sent once until registration is cleared.
     /// A device that is there already tells so when it next looks at its thresholds.
     SoftThreshold,
-    /// The same of the hard threshold, once until the event for that is over. The device begins it on its own when its trigger
-    /// says so, and is not told again by an event that it begins at this level.
+    /// A unit of a die is at its hard threshold or below. The device then collects by itself, ordered or not. Each die tells once,
+    /// until its own event ends or all dies have stopped collecting. A die that has an event tells nothing, with one exception:
+    /// an event that the device itself began above the hard threshold tells once if a unit comes down to it.
     HardThreshold,
     /// In a deterministic window the device can take few more writes before it must collect: an eighth of what it could when
     /// the window began. It looks when a write takes a new block, and so warns up to a block early; where little more than
@@ -104,7 +106,7 @@ pub enum Notice {
     /// The last die stopped collecting. `registered` says whether the device still counts as a participant: an event
     /// that ends above the soft threshold in every unit clears the registration.
     GcEnded {
-        /// Still below soft.
+        /// Some unit is still at its soft threshold or below.
         registered: bool,
     },
 }

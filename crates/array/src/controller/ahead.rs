@@ -138,7 +138,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if one_by_one {
                 std::mem::swap(&mut room, completions);
             }
-            self.collect_from(member)?;
+            self.take_over_from(member)?;
         }
         self.first = room;
         failed.map_or(Ok(()), Err)

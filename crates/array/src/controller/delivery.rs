@@ -59,7 +59,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                     ahead.forget_quiet(device);
                 }
                 self.members.devices[device.index()].direct(now, directive);
-                self.collect_from(device.index())?;
+                self.take_over_from(device.index())?;
             }
             Message::Query(device) => {
                 let status = self.members.devices[device.index()].status(now);

@@ -91,7 +91,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                         what: MishapKind::Slow(factor),
                     });
                     self.members.devices[device].slow_down(now, factor);
-                    self.collect_from(device)?;
+                    self.take_over_from(device)?;
                 }
                 Ok(())
             }
@@ -131,7 +131,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if matches!(self.layout, Layout::Parity(_)) && self.is_resyncing() {
             self.begin_resync(now);
         }
-        self.collect_from(index)?;
+        self.take_over_from(index)?;
         self.refuse_all_of(device, now)?;
         self.tell_of_failure(device, now);
         if has_spare {
@@ -212,7 +212,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.access_has_changed(device);
         self.members.devices[index].stop_at_completions();
         self.members.devices[index].set_at_end(AtEnd::Refuses);
-        self.collect_from(index)?;
+        self.take_over_from(index)?;
         self.consult(now, &Event::Replacement(device));
         self.begin_rebuild(device, now)
     }
@@ -269,7 +269,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.payload.is_active() {
             self.payload.is_copied(device);
         }
-        self.collect_from(slot)?;
+        self.take_over_from(slot)?;
         self.begin_job_of_copy(device, now)
     }
 
@@ -280,7 +280,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let built = self.copied(device).filter(|_| self.nvram.is_none());
         self.members.devices[index].fail(now);
         self.give_up_parked(device);
-        self.collect_from(index)?;
+        self.take_over_from(index)?;
         if self.payload.is_active() {
             self.payload.fails_over(device);
         }
@@ -301,6 +301,6 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return Ok(());
         }
         self.members.devices[slot].fail(now);
-        self.collect_from(slot)
+        self.take_over_from(slot)
     }
 }

@@ -241,7 +241,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             sent.append(&mut quiet.sent);
         }
         for device in 0..self.members.devices.len() {
-            self.collect_from(device)?;
+            self.take_over_from(device)?;
         }
         if let Some(failed) = failed {
             return Err(failed);
@@ -353,7 +353,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let handed = self.members.devices[member].submit(arrival, sub);
         handed.map_err(|failure| ArrayFailure { device: DeviceId(member as u16), failure })?;
-        self.collect_from(member)
+        self.take_over_from(member)
     }
 }
 

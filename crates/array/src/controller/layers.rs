@@ -22,9 +22,10 @@
 //! | [link](super::link::SharedLink) | `Until` the data is over | `Until` a read has come, then later by its time on the link |
 //!
 //! The first four deal with operations of a plan, which may still become several, or none. The others deal with commands, of
-//! which each has its device. [`Layers`] has those in their order, and whoever adds one adds it there. `path` is the way through all
-//! of them. On the way back it asks the link alone ([`Layer::up`]); the other entries of that column stand in `path` itself. What a
-//! device refuses takes no way back: layers are asked only for the time that it spent in them. A layer knows nothing of an array, of transactions or of blame but for the time that a command spends in it.
+//! which each has its device. [`CommandLayers`] has those in their order, and whoever adds one adds it there. `path` is the way
+//! through all of them. On the way back it asks the command layers ([`Layer::up`]), of which only the link has an answer. The other
+//! entries of that column stand in `path` itself. What a device refuses takes no way back: layers are asked only for the time that
+//! it spent in them. A layer knows nothing of an array, of transactions or of blame but for the time that a command spends in it.
 
 use harmonia_engine::EventQueue;
 use harmonia_ssd::probe::Probe;
@@ -61,7 +62,7 @@ pub(super) enum Pass {
     Goes,
     /// It goes on, and somebody looks after it at this time.
     Watched(SimTime),
-    /// The layer keeps it. Who lets it go stands in `path`: `fill_room`, for depth alone.
+    /// The layer keeps it. Only depth answers so, and `fill_room` in `resuming` lets it go.
     Held,
     /// It goes on at this time.
     Until(SimTime),
@@ -150,14 +151,14 @@ pub(super) enum Waiting {
 
 /// The layers that commands pass, those there are.
 #[derive(Debug, Clone)]
-pub(super) struct Layers {
+pub(super) struct CommandLayers {
     pub depth: Option<Box<Depth>>,
     pub hedges: Option<Box<Hedges>>,
     pub link: Option<Box<SharedLink>>,
     #[cfg(test)]
     fabric: Option<Box<tests::Fabric>>,
     waiting: Slab<Waiting>,
-    /// There is none.
+    /// There is none: commands go straight to their devices. Operations pass the layers of `path` all the same.
     are_none: bool,
 }
 
@@ -165,13 +166,13 @@ fn layer<L: Layer>(of: &mut Option<Box<L>>) -> Option<&mut dyn Layer> {
     of.as_deref_mut().map(|layer| layer as &mut dyn Layer)
 }
 
-impl Layers {
+impl CommandLayers {
     /// The number of `depth`.
     pub const DEPTH: usize = 0;
 
     /// The layers of an array that is configured so, whose devices say this and in which reads follow this rule.
-    pub fn new(config: &ArrayConfig, terms: Vec<Terms>, reads: Reads) -> Layers {
-        let mut layers = Layers {
+    pub fn new(config: &ArrayConfig, terms: Vec<Terms>, reads: Reads) -> CommandLayers {
+        let mut layers = CommandLayers {
             depth: Depth::new(config, terms),
             hedges: Hedges::new(reads),
             link: SharedLink::new(config),
@@ -181,7 +182,7 @@ impl Layers {
             are_none: false,
         };
         let are_none = layers.all().next().is_none();
-        Layers { are_none, ..layers }
+        CommandLayers { are_none, ..layers }
     }
 
     /// From the top, each with its number.

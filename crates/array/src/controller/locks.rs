@@ -10,7 +10,7 @@
 //! ticket b ─► c
 //! ```
 //!
-//! Work a ticket: one step a row and one look-up a bucket, however many tickets wait. Not modelled: shared locks; reads
+//! Cost of a ticket: one step for each row and one look-up for each bucket, however many tickets wait. Not modelled: shared locks; reads
 //! that must not meet a write take the rows as a write does.
 
 use hashbrown::HashMap;

@@ -24,8 +24,9 @@ use crate::layout::Layout;
 /// What keeps members of an array from being ahead of one another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Lookahead {
-    /// The coordinator listens to requests or operations: to some of them in time, so that members go in step.
+    /// The coordinator listens to arrivals or ends of requests, or to answers of members: none may run ahead.
     hears_requests: bool,
+    /// It listens to ends of requests or answers of members, each at its time: they go in step.
     hears_ends: bool,
     /// Somebody hears of members: who collects, and when.
     hears_members: bool,

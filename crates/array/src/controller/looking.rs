@@ -1,9 +1,10 @@
-//! What the controller can see of members that collect, rung by rung of the ladder of knowledge.
+//! What the controller can see of members that collect, by the rung of `array.interface`:
 //!
-//! * it keeps operations from a member itself, or was told to avoid it: always known;
-//! * `busy` and above: a member would refuse an operation at once, page by page. Where a message or the link takes time, that
-//!   is heard a round trip later, by refusals only;
-//! * `log`: the last answer to a status query, as old as it is.
+//! * every rung: from which members it keeps operations itself, and which it was told to avoid;
+//! * `log`, but no rung above it: also the last answer to a status query, as old as it is;
+//! * `window`: no more than every rung. A policy that sets windows says which members to avoid;
+//! * `busy` and above: also whether a member would refuse an operation at once, page by page. Where a message or the link takes
+//!   time, that is heard a round trip later, by refusals only.
 
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Bytes, DeviceId, SimDuration, SimTime};

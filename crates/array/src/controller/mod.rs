@@ -2,8 +2,9 @@
 //!
 //! Like its devices it is sans-IO. Order at one moment: messages, then devices (lowest member first, each in its own
 //! order), then whatever the caller submits. Members influence one another through what follows a completion: the next
-//! step of a transaction, rows that somebody waits for, a coordinator's reaction. Where nobody listens, a member runs on
-//! its own up to the next event of a member that has an operation with such a consequence, and that one passes nobody.
+//! step of a transaction, rows that somebody waits for, a coordinator's reaction. Where nobody listens, a member that has no
+//! operation with such a consequence runs on its own, up to the next event of one that has any. A member that has any runs up to
+//! the next event of any other one.
 //!
 //! * `arrivals`: how requests begin, and `requests`: how they end;
 //! * `access`: members are reserved and opened, and what they had is done;
@@ -121,7 +122,7 @@ pub use faults::{Mishap, MishapKind};
 use inboxes::Ahead;
 use jobs::Background;
 pub use jobs::BackgroundCounters;
-use layers::{Layers, Terms};
+use layers::{CommandLayers, Terms};
 use locks::RowLocks;
 use log::Log;
 use lookahead::Lookahead;
@@ -197,9 +198,9 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     dodges: bool,
     /// The coordinator has asked members for their status.
     asks: bool,
-    /// On the way of operations to members and back.
+    /// On the way of operations to members and back. `layers` has those that commands pass.
     reserved: Reserved,
-    layers: Layers,
+    layers: CommandLayers,
     nvram: Option<Box<Nvram>>,
     cache: Option<Box<Caching>>,
     page_size: Bytes,
@@ -515,7 +516,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let sight = Sight::of(rung, is_prompt);
         let dodges = matches!(reads, Reads::Avoid(_));
         let rounds = Rounds::of(&*coordinator, sight == Sight::Answers && dodges, &devices);
-        let layers = Layers::new(config, devices.iter().map(Terms::of).collect(), reads);
+        let layers = CommandLayers::new(config, devices.iter().map(Terms::of).collect(), reads);
         let (slot_count, members) = (devices.len(), config.members.len() as u16);
         // A journal follows the members, and has the number behind the spares.
         let number = |slot| if slot < members { slot } else { slot + faults.spares.len() as u16 };
@@ -706,7 +707,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn advance_device(&mut self, device: usize, until: SimTime, stop: bool) -> Result<(), ArrayFailure> {
         let result = self.members.devices[device].advance_until(until, stop);
         result.map_err(|failure| ArrayFailure { device: DeviceId(device as u16), failure })?;
-        self.collect_from(device)
+        self.take_over_from(device)
     }
 
     /// Requests that completed, in the order they became known (a `finish` may lie ahead); the caller empties it.

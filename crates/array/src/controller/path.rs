@@ -44,8 +44,8 @@ pub(super) enum Piece {
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {
-    /// The next piece of an operation that is to be handed over. What a layer has cut off comes to that layer when all before it is
-    /// on its way.
+    /// The next piece of an operation that is to be handed over. A layer may cut an operation in two. The second part comes to that
+    /// layer when the first has been handed over, and with it all that layers below have made of the first.
     #[inline]
     pub(super) fn next_piece(&mut self, way: &mut Way) -> Option<Piece> {
         if let Some(node) = way.copied.take() {
@@ -276,8 +276,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// What a device hears of the request of an operation: the handle, which is that of its stream or volume, and whether a write is
-    /// with FUA. Of what the array does by itself it hears of neither; writes of a log or bitmap are with FUA whoever waits for them.
+    /// How a command is marked for its device, by the request of its operation: the placement [`handle`] of the stream or volume, and
+    /// whether a write is with FUA. What the array does by itself has neither mark; writes of a log or bitmap are with FUA whoever
+    /// waits for them. [`Purpose::Marks`] is something else: the bits of the bitmap.
     #[inline]
     fn marks_of(&self, parent: Parent) -> (u16, bool) {
         let Some(request) = self.request_of(parent) else { return (0, false) };

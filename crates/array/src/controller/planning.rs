@@ -64,7 +64,7 @@ pub(super) enum Ready {
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Begins work that no request waits for.
     pub(super) fn begin_own(&mut self, purpose: Purpose, spec: Transaction, now: SimTime) {
-        self.begin_after(Running::new(purpose, spec, Chain::from(now)), now);
+        self.begin_and_take_rows(Running::new(purpose, spec, Chain::from(now)), now);
     }
 
     /// Begins to write blocks of the bitmap.
@@ -82,11 +82,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if self.trails.is_some() {
             before.trail = self.trail_to(request, now);
         }
-        self.begin_after(Running::new(Purpose::Request { request, position }, spec, before), now);
+        self.begin_and_take_rows(Running::new(Purpose::Request { request, position }, spec, before), now);
     }
 
-    /// Begins a transaction.
-    pub(super) fn begin_after(&mut self, running: Running, now: SimTime) {
+    /// Begins a transaction: it takes its rows and is admitted, or waits in line for them.
+    pub(super) fn begin_and_take_rows(&mut self, running: Running, now: SimTime) {
         let rows = running.spec.rows;
         let request = running.purpose.request();
         let handle = self.transactions.insert(running);

@@ -82,7 +82,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.forget_everything(now);
         for device in 0..self.members.devices.len() {
             self.members.devices[device].lose_power(now);
-            self.collect_from(device)?;
+            self.take_over_from(device)?;
             self.has_lost(device, &marks);
         }
         self.restart(now)
@@ -116,7 +116,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let spec = Transaction { operation: Operation::Write, ..spec };
             let mut replay = Running::new(Purpose::Replay, spec, Chain::from(now));
             replay.log = number;
-            self.begin_after(replay, now);
+            self.begin_and_take_rows(replay, now);
             self.carry_out(now)?;
         }
         if replays.is_empty() { self.take_up_again(now) } else { Ok(()) }

@@ -142,7 +142,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Takes over what a device has to say, and deals with it.
     #[inline]
-    pub(super) fn collect_from(&mut self, device: usize) -> Result<(), ArrayFailure> {
+    pub(super) fn take_over_from(&mut self, device: usize) -> Result<(), ArrayFailure> {
         self.gather(device);
         self.deal()
     }

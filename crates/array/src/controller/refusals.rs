@@ -84,7 +84,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             self.requests[request].remaining += 1;
         }
         self.operation_is_done(node, false, at, blame);
-        self.begin_after(Running::new(purpose, transaction, before), at);
+        self.begin_and_take_rows(Running::new(purpose, transaction, before), at);
     }
 
     /// An operation waits until its member may be used again.
@@ -130,7 +130,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if collects && let Some(request) = self.request_of(node.parent) {
             self.requests[request].met_gc = true;
         }
-        self.begin_after(Running::new(Purpose::Race { read: token }, transaction, before), now);
+        self.begin_and_take_rows(Running::new(Purpose::Race { read: token }, transaction, before), now);
     }
 
     /// Whether an operation has nothing behind it but what its step has, and a wait for its place.

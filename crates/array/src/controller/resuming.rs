@@ -4,7 +4,7 @@ use harmonia_ssd::probe::Probe;
 use harmonia_types::{Blame, DeviceId, Operation, SimTime};
 
 use super::depth::Depth;
-use super::layers::{Layers, Waiting};
+use super::layers::{CommandLayers, Waiting};
 use super::messages::Message;
 use super::nvram::Nvram;
 use super::payload::Payload;
@@ -75,7 +75,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         while let Some((slot, waiting)) = self.layers.depth.as_deref_mut().and_then(Depth::next) {
             self.has_waited(&waiting, now);
-            self.give(Layers::DEPTH + 1, slot, waiting.sub, now)?;
+            self.give(CommandLayers::DEPTH + 1, slot, waiting.sub, now)?;
             self.deal()?;
         }
         Ok(())

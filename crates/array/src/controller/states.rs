@@ -18,7 +18,8 @@
 //!
 //! * `InLine`: others hold its rows.
 //! * `Merged`: it is part of another transaction, and keeps its place in line.
-//! * `Admitted`: it holds its rows. It is planned at once, or waits for the bitmap or the stripe cache first.
+//! * `Admitted`: it holds its rows, or needs none. Every transaction begins here, and lines up at once if others hold its rows.
+//!   It is planned at once, or waits for the bitmap or the stripe cache first.
 //! * `UnderWay`: operations of a step are under way. What is refused is replaced within the step.
 //! * `Between`: its step is done. The next one, or a new plan, begins when the last operation has finished.
 //! * `LogFull`: its next step writes the log, which has no room. The first step of a plan may do so: `lack_room` and

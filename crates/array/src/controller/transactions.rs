@@ -4,8 +4,8 @@
 //! `planning`; what is done about refusals in `refusals`.
 //!
 //! A step ends with the operation that finishes last (ties: the lowest); its chain is what the next step has behind it.
-//! The host's request is acknowledged when all operations but those behind its back are done; the rows stay held until
-//! those are done too.
+//! An operation is *behind* a request if the host does not wait for it ([`PlannedOperation::behind`]). The request is acknowledged
+//! when all others are done; the rows stay held until those behind it are done, too.
 
 use harmonia_ssd::probe::Probe;
 use harmonia_types::{Blame, DeviceId, GcWait, Phase, RequestBlame, SimTime};
@@ -60,7 +60,7 @@ pub(super) struct Running {
     pub before: Chain,
     /// Up to the operation of the current step that finished last so far.
     pub end: Chain,
-    /// The same for operations the host waits for, where they are not all; only then is there something behind its back.
+    /// The same, of the operations that the host waits for. `None` as long as it waits for all of them.
     pub front: Option<Box<Chain>>,
 }
 
@@ -175,7 +175,7 @@ pub(super) fn in_step(parent: Parent, index: u32, operation: PlannedOperation) -
     }
 }
 
-/// The handle that a stream or volume has at a device.
+/// The placement handle that a stream or volume has at a device; 0 is that of the array's own work.
 #[inline]
 pub(super) fn handle(volume: u16) -> u16 {
     volume.saturating_add(1)

@@ -137,11 +137,11 @@ pub enum Event {
     HardThreshold(DeviceId),
     /// A member began to collect.
     GcStarted(DeviceId),
-    /// A member stopped collecting; `registered` says whether it is still below its soft threshold.
+    /// A member stopped collecting; `registered` says whether it is still at its soft threshold or below.
     GcEnded {
         /// The member.
         device: DeviceId,
-        /// Still below soft.
+        /// Some unit is still at its soft threshold or below.
         registered: bool,
     },
     /// A member in a deterministic window can take few more writes before it must collect.
@@ -224,7 +224,7 @@ impl<'a> DeliveredView<'a> {
 }
 
 impl DeliveredView<'_> {
-    /// The members that understand messages.
+    /// The members that speak the protocol and have not failed.
     pub fn capable(&self) -> impl Iterator<Item = DeviceId> + '_ {
         let ids = (0..self.members.len() as u16).map(DeviceId);
         ids.filter(|id| self.members[id.index()].capable)

@@ -1,4 +1,4 @@
-//! When any member triggers, the array orders all members to collect, whatever their state.
+//! When any member triggers, the array orders all members that speak the protocol to collect, whatever their state.
 //!
 //! The order is a message, FORCE_GC. Load that is skewed makes this expensive: members that have nothing to collect erase
 //! blocks too.
@@ -6,8 +6,8 @@
 //! The keys `fire_at` and `delay` are those of [trigger.rs](../crates/array/src/coordination/trigger.rs). The array fires when
 //! a member reaches its hard threshold, or its soft one as MSST 2011 describes it. It fires at once or after a delay. The
 //! member's estimate of the writes it can still take bounds the delay. A delay wins no participants here, because all members
-//! collect anyway; it only makes them collect later. A member that triggered at hard is already collecting, so its order has
-//! no effect on the dies that collect.
+//! collect anyway; it only makes them collect later. A die at its hard threshold collects by itself before it next serves. The
+//! order of its member adds the other dies.
 //!
 //! A member that failed is not ordered, and its replacement is like any other member. If a member that began a
 //! delay fails, the delay goes on to its end.

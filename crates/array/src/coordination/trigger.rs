@@ -7,7 +7,7 @@
 //!      hard notice of anybody, or a look too late next time: fires at once
 //! ```
 //!
-//! A delay needs `fire_at = "soft"`. A member at hard is already collecting, and a delay would only let the others start
+//! A delay needs `fire_at = "soft"`. A member at hard collects without an order, and a delay would only let the others start
 //! later. The member's own estimate bounds the delay. The array asks for it when the member registers and after every quarter
 //! of the delay (two messages each). The wait ends if the member would, at its pace since the last answer, be at hard by the
 //! next look.
@@ -72,7 +72,7 @@ impl Trigger {
     /// If there is a delay without a soft threshold to begin it.
     pub fn new(config: Config) -> Result<Self, String> {
         if config.delay > SimDuration::ZERO && config.fire_at == FireAt::Hard {
-            return Err("a member at hard already collects, so a delay needs the soft threshold, \
+            return Err("a member at hard collects without an order, so a delay needs the soft threshold, \
                         expected fire_at = \"soft\" with a delay"
                 .into());
         }

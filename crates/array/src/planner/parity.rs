@@ -18,9 +18,9 @@
 //!
 //! The rule is md's: whichever reads fewer units, a tie goes to reconstruct-write. Whole stripes behind one another are one
 //! transaction of one operation a member, in which data and parity alternate. A row written in part is read by the array
-//! and written whole, so members never see partial pages. Writes hold their rows from arrival to the last program; reads
-//! hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns the old data or
-//! the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
+//! and written whole, so members never see partial pages. Writes wait for their rows from arrival on, and hold them until the last
+//! program ends. Reads hold none, as md's aligned reads bypass its stripe cache: a read that overlaps a write under way returns
+//! the old data or the new. A discard covers whole stripes with their parity; its partial head and tail are ignored and counted.
 //!
 //! Where reads avoid members that collect, a read that finds one is planned around it (`around`), under the lock of its rows, and a
 //! write makes its parity in the way that waits least. What is refused later is found out in the other way, too. Where writes
@@ -88,8 +88,8 @@ pub struct ParityPlanner {
     cuts: Vec<Bytes>,
     /// By member: its last operation in the step.
     last: Vec<u32>,
-    /// Rows of one write may make their parity in different ways.
-    is_cached: bool,
+    /// The stripe cache has been asked: from then on the rows of one write may make their parity by different methods.
+    mixes_methods: bool,
 }
 
 /// How the parity of a transaction's rows is made.
@@ -138,7 +138,7 @@ impl ParityPlanner {
             ways: Vec::new(),
             cuts: Vec::new(),
             last: Vec::new(),
-            is_cached: false,
+            mixes_methods: false,
         }
     }
 
@@ -342,7 +342,8 @@ impl ParityPlanner {
         more.for_each(|&device| patch.push(PlannedOperation { device, ..insist }));
     }
 
-    /// Units that a read-modify-write and a reconstruct-write of a row read, and which of them it is.
+    /// How a write makes parity in rows of which it writes so many units, `partial` of them in part. Compares how many units each way
+    /// reads.
     fn method(&self, written: u16, partial: u16) -> Method {
         if written == self.data_units && partial == 0 {
             return Method::Full;
@@ -537,9 +538,10 @@ impl ParityPlanner {
         let Piece { stripe, from: offset, to } = self.piece_of(rows);
         let length = to - offset;
         let (avoids, parks) = (self.dodge.avoid().is_some(), self.dodge.parks);
-        let range = |device, operation, is_parity: bool| {
+        // What is read first is for parity, old data too, and charged to it.
+        let range = |device, operation, for_parity: bool| {
             let (phase, parity) =
-                if is_parity { (Phase::Parity, ParityPages::ALL) } else { (Phase::Data, ParityPages::NONE) };
+                if for_parity { (Phase::Parity, ParityPages::ALL) } else { (Phase::Data, ParityPages::NONE) };
             let fast_fail = if operation == Operation::Read { avoids } else { parks };
             let data = PlannedOperation::data(device, operation, offset, length);
             PlannedOperation { phase, parity, fast_fail, ..data }
@@ -600,7 +602,7 @@ impl Method {
         }
     }
 
-    /// A write that makes its parity so.
+    /// The write, to make its parity so: its kind and tag say it from here on, and [`Method::in_use`] reads it there.
     fn of(self, write: Transaction) -> Transaction {
         let (kind, tag) = match self {
             Method::Full => (Kind::Plain, Tag::default()),
@@ -610,7 +612,7 @@ impl Method {
         Transaction { kind, tag, ..write }
     }
 
-    /// How a write makes its parity.
+    /// How a write is to make its parity, as [`Method::of`] has noted when the request was split or writes were joined.
     fn in_use(write: &Transaction) -> Method {
         match (write.kind, write.tag) {
             (Kind::Plain, _) => Method::Full,
@@ -730,7 +732,7 @@ impl Planner for ParityPlanner {
             (Operation::Read, Operation::Write)
                 if operation.fast_fail
                     && view.health.is_whole()
-                    && !(self.is_cached && transaction.rows.count > 1) =>
+                    && !(self.mixes_methods && transaction.rows.count > 1) =>
             {
                 self.pre_read_otherwise(transaction, operation, left, view, patch);
                 Answer::Patch

@@ -15,13 +15,14 @@ impl<P: Probe> Device<P> {
         self.wakes.next_time().min(self.bus_wakes.next_time()).min(ingress).min(self.next_landing())
     }
 
-    /// From now on `advance_until` returns at a completion, too, where it returns at a notice.
+    /// From now on `advance_until` with `stop_at_notice` returns at a completion or a refusal, too.
     pub fn stop_at_completions(&mut self) {
         self.stops_at_completions = true;
     }
 
     /// Lets time pass up to and including `until`. With `stop_at_notice` it returns as soon as there is a notice, so
-    /// that a coordinator can react at that moment.
+    /// that a coordinator can react at that moment. After [`Device::stop_at_completions`] it then also returns as soon as there
+    /// is a completion or a refusal.
     ///
     /// # Errors
     /// If the device has no free block where it needs one; it must not be used again.

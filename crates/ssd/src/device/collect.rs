@@ -170,7 +170,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// An event of a die is over.
+    /// The event of a die, its garbage collection from the first victim to the last, is over.
     pub(super) fn end_event(&mut self, die: u32, now: SimTime) {
         if let Some(follower) = self.probe.follower() {
             follower.ends(die, now);

@@ -75,7 +75,8 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// An event of a die is over.
+    /// A die has done what it had to do when it was woken, or when an operation came to it while it was idle: tells what that
+    /// has changed.
     #[inline]
     pub(super) fn look_at(&mut self, die: u32, now: SimTime) {
         if self.probe.watches_levels() {

@@ -23,8 +23,8 @@
 //! * `lanes`: the same by allocation unit and class, where somebody asks;
 //! * `index`: the same by page, where there are lanes or a queue is long;
 //! * `dispatch`: what a die does next;
-//! * `plain`: the shortest way of a write that is alone on its die;
-//! * `settled`: a shorter one still, of such a write that nothing can come between;
+//! * `plain`: the shorter way of a read or write that is alone on its die;
+//! * `settled`: a still shorter one, of such a write, if nothing can come between its arrival and its end;
 //! * `serve`: operations of the host that become commands;
 //! * `run`: commands, step by step;
 //! * `estimate`: how long what waits would take, and what is left of a collection;
@@ -180,7 +180,7 @@ pub use status::{DeviceCounters, Estimates};
 #[derive(Clone)]
 pub struct Device<P: Probe = NoProbe> {
     rules: Rules,
-    /// Writes that are alone on their dies go the shortest way.
+    /// Reads and writes that are alone on their dies go the shorter way, see `plain`.
     is_plain: bool,
     settling: Settling,
     ftl: Ftl,
@@ -238,14 +238,15 @@ pub struct Device<P: Probe = NoProbe> {
     collecting_since: SimTime,
     /// It has reported that it collects.
     told_started: bool,
-    /// Below soft and reported so.
+    /// It has told that a unit is at its soft threshold or below.
     registered: bool,
     window: windows::State,
     /// Operations that ask to fail fast and wait at a die.
     fast_waiting: u32,
     /// A die may have been told to collect since that was last looked at.
     told_to_collect: bool,
-    /// An operation has entered a queue since the last idle-time force.
+    /// A host operation has entered a queue since the last order to collect in idle time: such a collection gives way after its
+    /// victim. No command is broken off, and any other collection goes on.
     interrupted: bool,
     stops_at_completions: bool,
     /// When something last happened by itself: nothing may be handed to it before that.

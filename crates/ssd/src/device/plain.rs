@@ -1,4 +1,4 @@
-//! The shortest way of what most requests are: a host write or read, alone on its die.
+//! The shorter way of what most requests are: a host read or write that is alone on its die.
 //!
 //! ```text
 //! submit ─► queue of the die ─► data is there: page in, program ─► done

@@ -89,7 +89,7 @@ impl<P: Probe> Device<P> {
         (first, if sub.length == 0 { 0 } else { (end - first) as u32 })
     }
 
-    /// [`Device::submit`] of the write of one whole page that [goes the shortest way](Device::plain_place).
+    /// [`Device::submit`] of the write of one whole page that [goes the shorter way](Device::plain_place).
     #[inline]
     fn submit_plain(
         &mut self,
@@ -111,13 +111,13 @@ impl<P: Probe> Device<P> {
         Ok(())
     }
 
-    /// Where a sub-request lies that writes one whole page and goes the shortest way.
+    /// Where a sub-request lies that writes one whole page and goes the shorter way, which `plain` has.
     #[inline]
     fn plain_place(&self, sub: &SubRequest) -> Option<Place> {
         if self.goes_plain() { self.whole_page(sub) } else { None }
     }
 
-    /// Whether writes of one whole page go the shortest way now.
+    /// Whether writes of one whole page go the shorter way now.
     #[inline]
     fn goes_plain(&self) -> bool {
         self.is_plain && self.rules.enters_at_once && self.background.is_none() && self.failed.is_none()

@@ -5,8 +5,9 @@
 //! a die serves, or is idle ─────────────────► check: may an event begin?  what has not been told yet
 //! ```
 //!
-//! Blocks that collection opens tell nothing: its event gives them back, and its end says how the device stands. So the second
-//! look tells what a device starts with, and what an event of one die has taken from another.
+//! A block that collection opens gives no notice: its event frees blocks again, and the notice of its end says how the device
+//! stands. Two things are left for `check` to tell: a device may be at a threshold from the start, and the event of one die may
+//! take blocks from another.
 
 use harmonia_types::SimTime;
 
@@ -105,7 +106,7 @@ impl<P: Probe> Device<P> {
         collection.is_admitted()
     }
 
-    /// An event that began above the hard threshold, and is not over, has come down to it: tells so, once.
+    /// Tells, once in an event that the device began by itself above the hard threshold, that a unit has come down to that.
     #[inline]
     pub(super) fn report_hard(&mut self, die: u32, now: SimTime) {
         if self.is_to_report_hard(die) {

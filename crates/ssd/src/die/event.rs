@@ -19,7 +19,7 @@ pub(crate) struct Event {
     kind: Kind,
     /// The device asked for it above its hard threshold. Nobody forced it.
     pub at_soft: bool,
-    /// It began above the hard threshold. That a unit has come down to it has not been reported yet.
+    /// The device began it by itself above the hard threshold, and has not told since that a unit has come down to that.
     pub reports_hard: bool,
 }
 

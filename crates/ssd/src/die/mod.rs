@@ -40,7 +40,8 @@ pub(crate) struct Die {
     pub waiting: u32,
     /// The last event found nothing to collect and nothing was written since: do not ask again.
     pub exhausted: bool,
-    /// It has told that a unit is at its hard threshold, and the event for that is not over.
+    /// It has told that a unit is at its hard threshold. Over when its next event ends, or when all dies have stopped
+    /// collecting.
     pub has_told_hard: bool,
     pub activity: Activity,
     /// When its running command began, or was resumed.

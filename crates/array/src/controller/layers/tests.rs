@@ -154,10 +154,13 @@ fn the_parts_of_blame_are_the_response_over_a_fabric_too() {
 }
 
 /// Of one device, with room for one command, reads that are hedged after 30 ns, and a link of 10 ns a page.
-fn all() -> (Layers, EventQueue<Message>) {
+fn all() -> (CommandLayers, EventQueue<Message>) {
     let mut config = ArrayConfig::of(Level::Raid0, PAGE, Vec::new());
     (config.queue_depth, config.link_bandwidth) = (Some(1), Some(PAGE * 100_000_000));
-    (Layers::new(&config, vec![Terms::default()], Reads::Hedge(SimDuration(30))), EventQueue::default())
+    (
+        CommandLayers::new(&config, vec![Terms::default()], Reads::Hedge(SimDuration(30))),
+        EventQueue::default(),
+    )
 }
 
 fn command(token: u64, operation: Operation) -> Command {
@@ -168,7 +171,7 @@ fn command(token: u64, operation: Operation) -> Command {
 #[test]
 fn without_an_option_there_is_no_layer() {
     let config = ArrayConfig::of(Level::Raid0, PAGE, Vec::new());
-    assert!(Layers::new(&config, vec![Terms::default()], Reads::Wait).are_none());
+    assert!(CommandLayers::new(&config, vec![Terms::default()], Reads::Wait).are_none());
     assert!(!all().0.are_none());
 }
 
@@ -177,24 +180,27 @@ fn a_command_passes_the_layers_one_after_the_other_and_goes_on_where_it_was_held
     let (mut layers, mut agenda) = all();
     assert_eq!(
         layers.all().next().expect("one").0,
-        Layers::DEPTH,
+        CommandLayers::DEPTH,
         "commands that wait in line have passed all above it"
     );
     let (write, read) = (command(1, Operation::Write), command(2, Operation::Read));
-    assert!(!layers.down(Layers::DEPTH, &write, SimTime(5), &mut agenda), "it crosses the link");
-    assert!(!layers.down(Layers::DEPTH, &read, SimTime(6), &mut agenda), "there is no room");
+    assert!(!layers.down(CommandLayers::DEPTH, &write, SimTime(5), &mut agenda), "it crosses the link");
+    assert!(!layers.down(CommandLayers::DEPTH, &read, SimTime(6), &mut agenda), "there is no room");
     let Some((at, Message::Passes(waiting))) = agenda.pop_due(SimTime(100)) else { panic!("one crosses") };
     assert!(agenda.is_empty(), "who waits for room is let go by the layer");
     let Waiting::Command(from, sub) = layers.take(waiting) else { panic!("it is a command") };
     assert_eq!((at, sub, layers.spent(0, 1)), (SimTime(15), write.sub, SimDuration(10)));
     assert!(layers.down(from, &write, at, &mut agenda), "nothing is below the link");
     let flush = command(3, Operation::Flush);
-    assert!(layers.down(Layers::DEPTH + 1, &flush, at, &mut agenda), "nothing is on the link any more");
+    assert!(
+        layers.down(CommandLayers::DEPTH + 1, &flush, at, &mut agenda),
+        "nothing is on the link any more"
+    );
     let depth = layers.depth.as_deref_mut().expect("a layer");
     depth.leaves(0, SimTime(20));
     depth.make_room(SimTime(20));
     assert_eq!(depth.next().map(|(slot, waiting)| (slot, waiting.sub)), Some((0, read.sub)));
-    assert!(layers.down(Layers::DEPTH + 1, &read, SimTime(20), &mut agenda));
+    assert!(layers.down(CommandLayers::DEPTH + 1, &read, SimTime(20), &mut agenda));
     assert_eq!(agenda.pop_due(SimTime(100)), Some((SimTime(50), Message::Hedge(2))));
 }
 
@@ -217,11 +223,11 @@ fn an_answer_comes_back_to_the_layer_that_held_it_and_then_to_those_above() {
 fn nothing_waits_after_a_loss_of_power() {
     let (mut layers, mut agenda) = all();
     for token in [1, 2] {
-        layers.down(Layers::DEPTH, &command(token, Operation::Write), SimTime(5), &mut agenda);
+        layers.down(CommandLayers::DEPTH, &command(token, Operation::Write), SimTime(5), &mut agenda);
     }
     layers.lose_power();
     assert_eq!(layers.waiting.live(), 0);
-    assert!(!layers.down(Layers::DEPTH, &command(3, Operation::Write), SimTime(5), &mut agenda));
+    assert!(!layers.down(CommandLayers::DEPTH, &command(3, Operation::Write), SimTime(5), &mut agenda));
     let times = [(); 2].map(|()| agenda.pop_due(SimTime(100)).map(|(at, _)| at));
     assert_eq!(times, [Some(SimTime(15)); 2], "the link is free again, and so is the device");
 }

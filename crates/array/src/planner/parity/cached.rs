@@ -55,7 +55,7 @@ impl ParityPlanner {
         kept: &mut Vec<PlannedOperation>,
     ) {
         // From now on the rows of a transaction need not all be read in one way.
-        self.is_cached = true;
+        self.mixes_methods = true;
         let ways = self.cached_ways(transaction, view, cache);
         let fast_fail = self.dodge.avoid().is_some();
         let mut last = std::mem::take(&mut self.last);

@@ -1,7 +1,7 @@
 //! What a die does next, host work or garbage collection: one file per schedule.
 //!
 //! A schedule is asked whenever its die could start something. It looks at a [`DieView`] and answers a [`Decision`]
-//! made of tokens; nobody but the die pops its queue. Schedules hold no state between questions beyond what the view
+//! made of tokens; only the device pops the queue of a die. Schedules hold no state between questions beyond what the view
 //! shows, so they can wrap one another (preemptive around io-parallel).
 
 mod after_reads;
