@@ -172,10 +172,8 @@ impl<P: Probe> Device<P> {
             slot.gc_log.clear();
             return;
         }
-        while slot.gc_log.front().is_some_and(|&(_, end)| end <= oldest) {
-            slot.gc_log.pop_front();
-        }
-        slot.gc_log.push_back(last);
+        slot.gc_log.forget(oldest);
+        slot.gc_log.push(last.0, last.1);
     }
 
     /// A command of garbage collection ends, or is suspended, at `until`.

@@ -15,14 +15,13 @@
 //!
 //! Not told apart: waiting for a shared bus, which stays `queue_host`, and waiting for the link, which stays `link`.
 
-use std::collections::VecDeque;
-
 use harmonia_types::{SimDuration, SimTime};
 
 use super::Device;
 use super::owner::{Owner, OwnerId};
 use crate::die::Die;
 use crate::die::command::Activity;
+use crate::die::spans::Spans;
 use crate::probe::Probe;
 
 /// What a device knows of background work.
@@ -31,7 +30,7 @@ pub(super) struct Background {
     /// Sub-requests that are not done.
     open: usize,
     /// When each die served background work, in order and without overlap.
-    logs: Vec<VecDeque<(SimTime, SimTime)>>,
+    logs: Vec<Spans>,
 }
 
 impl<P: Probe> Device<P> {
@@ -39,7 +38,7 @@ impl<P: Probe> Device<P> {
     #[cold]
     pub(super) fn open_background(&mut self) {
         let dies = self.dies.len();
-        let new = || Box::new(Background { open: 0, logs: vec![VecDeque::new(); dies] });
+        let new = || Box::new(Background { open: 0, logs: vec![Spans::default(); dies] });
         self.background.get_or_insert_with(new).open += 1;
     }
 
@@ -104,14 +103,8 @@ impl<P: Probe> Device<P> {
         let oldest = waiting.into_iter().chain(running).min().unwrap_or(until);
         let Some(background) = &mut self.background else { return };
         let log = &mut background.logs[die as usize];
-        while log.front().is_some_and(|&(_, end)| end <= oldest) {
-            log.pop_front();
-        }
-        // Less to walk through where such work goes on without a pause.
-        match log.back_mut() {
-            Some((_, end)) if *end == from => *end = until,
-            _ => log.push_back((from, until)),
-        }
+        log.forget(oldest);
+        log.extend(from, until);
     }
 
     /// How long a die served background work between two moments: what its log holds, and the command that runs.
@@ -133,8 +126,8 @@ impl<P: Probe> Device<P> {
     ) -> SimDuration {
         let slot = &self.dies[die as usize];
         let runs = slot.command.background && matches!(slot.activity, Activity::Host(_) | Activity::Joint(_));
-        let running = runs.then_some((slot.command.start, until));
-        let logged = background.logs[die as usize].iter().rev().copied().take_while(|&(_, end)| end > after);
-        logged.chain(running).map(|(from, end)| end.min(until).saturating_since(from.max(after))).sum()
+        let running =
+            if runs { until.saturating_since(slot.command.start.max(after)) } else { SimDuration::ZERO };
+        background.logs[die as usize].between(after, until) + running
     }
 }

@@ -235,7 +235,7 @@ impl<P: Probe> Device<P> {
         let runs = slot.runs_collection() && slot.activity != Activity::Suspending;
         let since = if runs { slot.command_began } else { slot.held_since };
         let running = overlap(since, until);
-        slot.collected_since(from).map(|(begin, end)| overlap(begin, end)).sum::<SimDuration>() + running
+        slot.collected_between(from, until) + running
     }
 
     /// Operations have left a die's queue: an idle die looks at what still waits.

@@ -14,6 +14,7 @@ pub(crate) mod command;
 mod debt;
 pub(crate) mod event;
 mod skips;
+pub mod spans;
 mod work;
 
 use std::collections::VecDeque;
@@ -28,6 +29,7 @@ use collection::{Ahead, Collection};
 use command::{Activity, Command, NO_OP, Part, Paused, Step};
 use debt::Debt;
 use skips::Skips;
+use spans::Spans;
 
 /// One die. Its fields stand in the order of their use: what every host operation looks at shares a cache line, and what
 /// belongs to collection alone is not touched by it.
@@ -52,7 +54,7 @@ pub(crate) struct Die {
     pub held_since: SimTime,
     pub collection: Collection,
     /// When it collected before that, as far as some waiting operation may have met it.
-    pub gc_log: VecDeque<(SimTime, SimTime)>,
+    pub gc_log: Spans,
     /// A command that is suspended.
     pub paused: Option<Box<Paused>>,
     /// What the event under way, or a page of another die, adds to `gc_busy` and `gc_plane_busy`; it counts when that ends.
@@ -120,7 +122,7 @@ impl Default for Die {
             ahead: None,
             command_began: SimTime::ZERO,
             gc_part_until: SimTime::ZERO,
-            gc_log: VecDeque::new(),
+            gc_log: Spans::default(),
             gc_last: (SimTime::ZERO, SimTime::ZERO),
             held_since: SimTime::NEVER,
             gc_busy: SimDuration::ZERO,
@@ -165,13 +167,15 @@ impl Die {
         if !self.has_collected_since(ready) {
             return SimDuration::ZERO;
         }
-        self.collected_since(ready).map(|(from, end)| end.min(start) - from.max(ready).min(start)).sum()
+        let (from, end) = self.gc_last;
+        let last = end.min(start).saturating_since(from.max(ready));
+        last + self.gc_log.between(ready, start)
     }
 
     /// When it collected, as far as that ended after `time`; the latest first.
     pub fn collected_since(&self, time: SimTime) -> impl Iterator<Item = (SimTime, SimTime)> + '_ {
-        let all = std::iter::once(&self.gc_last).chain(self.gc_log.iter().rev());
-        all.copied().take_while(move |&(_, end)| end > time)
+        let last = Some(self.gc_last).filter(|&(_, end)| end > time);
+        last.into_iter().chain(self.gc_log.since(time))
     }
 
     /// A page or a command goes over the bus for `length`; returns when it is over.
