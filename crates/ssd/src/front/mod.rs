@@ -1045,8 +1045,11 @@ impl WriteCache {
         let away = self.slots.iter().filter(is_host).filter(|slot| slot.state == State::Away);
         let of_host = self.slots.iter().filter(is_host).count();
         assert_eq!((of_host, away.count()), (self.of_host as usize, self.host_away as usize), "host pages");
+        let mut line: Vec<u32> = self.line.iter().map(|what| what.lpn).collect();
+        line.sort_unstable();
         for (lpn, known) in &self.pages {
-            let in_line = self.line.iter().filter(|what| what.lpn == *lpn).count();
+            let first = line.partition_point(|of| of < lpn);
+            let in_line = line[first..].iter().take_while(|&of| of == lpn).count();
             assert_eq!(known.in_line as usize, in_line, "what is in line of page {lpn}");
             assert!(known.slot == NONE || self.slot(known.slot).lpn == *lpn, "page {lpn} is in its slot");
         }

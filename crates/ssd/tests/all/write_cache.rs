@@ -958,7 +958,8 @@ type Tag = (u32, u32);
 struct Tagged {
     page_bits: u32,
     flash: BTreeMap<(u32, u32), (Lpn, Page)>,
-    slots: BTreeMap<u32, (Lpn, Page, BTreeSet<usize>)>,
+    /// Bytes that the cache does not have are `None`.
+    slots: BTreeMap<u32, (Lpn, Page)>,
     /// Rests that were read for programs to come.
     merged: BTreeMap<Lpn, Page>,
     drained: Option<u32>,
@@ -1022,12 +1023,11 @@ impl Probe for Tagged {
     fn admit(&mut self, slot: u32, lpn: Lpn, _: IoCause, origin: Origin, absorbs: bool) {
         let covered = Self::covered(origin);
         if !absorbs {
-            self.slots.insert(slot, (lpn, vec![None; SIZE], BTreeSet::new()));
+            self.slots.insert(slot, (lpn, vec![None; SIZE]));
         }
-        let (held, page, bytes) = self.slots.get_mut(&slot).expect("a slot in use");
+        let (held, page) = self.slots.get_mut(&slot).expect("a slot in use");
         assert_eq!(*held, lpn, "a slot holds one page");
-        page[covered.clone()].fill(Some(told_by(origin.token).0));
-        bytes.extend(covered);
+        page[covered].fill(Some(told_by(origin.token).0));
     }
 
     fn drain(&mut self, slot: u32, lpn: Lpn) {
@@ -1042,9 +1042,9 @@ impl Probe for Tagged {
 
     fn program(&mut self, to: FlashPage, lpn: Lpn, _: IoCause, _: Option<Origin>) {
         let slot = self.drained.take().expect("what is programmed comes from the cache");
-        let (_, page, bytes) = &self.slots[&slot];
-        let mut programmed = self.merged.remove(&lpn).unwrap_or_else(|| vec![None; SIZE]);
-        bytes.iter().for_each(|&byte| programmed[byte] = page[byte]);
+        let (_, page) = &self.slots[&slot];
+        let rest = self.merged.remove(&lpn).unwrap_or_else(|| vec![None; SIZE]);
+        let programmed = page.iter().zip(rest).map(|(byte, rest)| byte.or(rest)).collect();
         let before = self.flash.insert((to.unit, to.ppn.0), (lpn, programmed));
         assert!(before.is_none(), "{to:?} is not erased");
     }
@@ -1067,8 +1067,8 @@ impl Probe for Tagged {
     }
 
     fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
-        let (held, page, bytes) = &self.slots[&slot];
-        assert_eq!((*held, bytes.len()), (lpn, SIZE), "all of a page that is read from the cache is there");
+        let (held, page) = &self.slots[&slot];
+        assert!(*held == lpn && page.iter().all(Option::is_some), "all of a page that is read from the cache is there");
         self.answers += 1;
         let again = self.found.insert((told_by(origin.token).0, origin.page), page.clone());
         assert!(again.is_none(), "{origin:?} is read once");

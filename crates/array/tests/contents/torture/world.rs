@@ -821,6 +821,9 @@ impl<C: Content> World<C> {
         let (mut all, mut is_all) = (Vec::new(), true);
         for (member, sector) in self.wanted_of(of.transaction) {
             let Some(logical) = self.places.logical(member, sector) else { continue };
+            if self.known[of.handle as usize].compared.contains(&logical) {
+                continue;
+            }
             match self.tell(of.handle, member, sector) {
                 Some((content, is_rebuilt)) => all.push((logical, (member, sector), content, is_rebuilt)),
                 None if takes_part => is_all = false,
