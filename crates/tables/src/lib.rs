@@ -24,6 +24,7 @@ mod life;
 mod lifetime;
 mod load;
 pub mod loads;
+mod mapping_cache;
 mod matrix;
 pub mod numbers;
 mod over_time;
@@ -106,6 +107,7 @@ pub fn comparison(of: &Comparison, cross: &Cross, rest: Rest, detail: Detail, st
     sections.extend(failures::section(runs, style));
     sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
+    sections.extend(mapping_cache::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
     sections.extend(bandwidth::section(comparison, runs, style));
     sections.extend(life::of_variants(comparison, style));
@@ -132,6 +134,7 @@ pub fn single(comparison: &Comparison, detail: Detail, style: Style) -> String {
     sections.extend(failures::section(runs, style));
     sections.extend(around::section(runs, style));
     sections.extend(inside::section(runs, style));
+    sections.extend(mapping_cache::section(runs, style));
     sections.extend(over_time::section(comparison, runs, style));
     sections.extend(bandwidth::section(comparison, runs, style));
     if let [run] = &comparison.runs[..] {
