@@ -1,7 +1,7 @@
 //! What could be changed of an array, and what each change costs, in the order in which they are tried.
 //!
 //! Changes that start from the same aged array come first, because they are cheap: who coordinates, what a die does first, and which data
-//! shares blocks. Then changes of the array that need no purchase, and then purchases.
+//! shares blocks. Then come drives with more memory, changes of the array that need no purchase, and purchases.
 
 use harmonia_array::{Interface, Level};
 use harmonia_scenario::policies::{self, IDEAL, sets_of};
@@ -23,6 +23,8 @@ pub enum Kind {
     Schedule,
     /// Whether the host's streams have blocks of their own.
     Streams,
+    /// How much of its map a drive holds in memory.
+    Map,
     /// How many bytes lie together on one drive.
     Chunk,
     /// How much of the drives is not used.
@@ -117,6 +119,7 @@ fn changes(base: &Scenario, written: &Scenario) -> Vec<Change> {
     let mut all = coordination(written);
     all.extend(schedule(base));
     all.extend(streams(base));
+    all.extend(map(base));
     all.extend(chunk(base));
     all.extend(spare(base));
     all.extend(level(base));
@@ -171,6 +174,18 @@ fn streams(base: &Scenario) -> Option<Change> {
         sets: vec![format!(
             "ssd.ftl.placement={{ policy = \"{POLICY}\", handles = {handles}, isolation = \"persistent\" }}"
         )],
+    })
+}
+
+/// Twice the memory for the map, where a drive does not hold all of it.
+fn map(base: &Scenario) -> Option<Change> {
+    let size = base.array.members.first()?.ssd.ftl.mapping_cache?.saturating_mul(2);
+    Some(Change {
+        kind: Kind::Map,
+        name: format!("mapping cache of {}", units::format_bytes(size)),
+        needs: Interface::Nothing,
+        costs: "drives with twice the memory for their map".to_owned(),
+        sets: vec![format!("ssd.ftl.mapping_cache={size}B")],
     })
 }
 

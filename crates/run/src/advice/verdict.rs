@@ -118,6 +118,7 @@ impl<'a> Gain<'a> {
         let reason = match self.tried.kind {
             Kind::Level => "The level costs more than collection does",
             Kind::Chunk => "The chunk costs more than collection does",
+            Kind::Map => "The mapping cache costs more than collection does",
             Kind::Drives => "More drives bring more than an end of all collection would",
             _ => return None,
         };
@@ -205,7 +206,7 @@ fn do_nothing(figures: &[Figure], tried: &[Tried]) -> String {
         .iter()
         .filter_map(|tried| Gain::of(tried, Metric::P999).or_else(|| Gain::of(tried, Metric::P99)))
         .collect();
-    let layout = |tried: &Tried| matches!(tried.kind, Kind::Level | Kind::Chunk | Kind::Drives);
+    let layout = |tried: &Tried| matches!(tried.kind, Kind::Level | Kind::Chunk | Kind::Drives | Kind::Map);
     let other = most(&gains, layout).map(|gain| {
         let reason = gain.other_reason(figures).unwrap_or("For another reason than collection");
         format!(" {reason}: {}. It costs: {}.", gain.said(), gain.tried.costs)
@@ -240,15 +241,17 @@ fn streams(collection: &[Figure], tried: &[Tried]) -> String {
     )
 }
 
-/// Whether any drive will do. Firmware that lets the host go first is the drive's own, and few drives take streams.
+/// Whether any drive will do. Firmware that lets the host go first is the drive's own, and so is its memory, and few drives take
+/// streams.
 fn any_drive(tried: &Tried) -> bool {
-    tried.needs == Interface::Nothing.name() && !matches!(tried.kind, Kind::Schedule | Kind::Streams)
+    tried.needs == Interface::Nothing.name()
+        && !matches!(tried.kind, Kind::Schedule | Kind::Streams | Kind::Map)
 }
 
 /// What drives a change needs.
 fn condition(tried: &Tried) -> String {
     match tried.kind {
-        Kind::Schedule | Kind::Streams => tried.costs.clone(),
+        Kind::Schedule | Kind::Streams | Kind::Map => tried.costs.clone(),
         _ => format!("drives that offer \"{}\"", tried.needs),
     }
 }
@@ -289,7 +292,7 @@ fn best(metrics: &[Metric], collection: &[Figure], tried: &[Tried]) -> Recommend
 /// What other drives bring, the best of each kind in a sentence, the most first. Beside a change for which any drive will do, firmware is
 /// named only if it brings more.
 fn specials<'a>(gains: &[Gain<'a>], any: Option<&Gain<'a>>) -> Vec<(Gain<'a>, String)> {
-    let kinds = [Kind::Coordination, Kind::Streams, Kind::Schedule];
+    let kinds = [Kind::Coordination, Kind::Streams, Kind::Map, Kind::Schedule];
     let of_kind = |kind: Kind| most(gains, |tried| tried.kind == kind && !any_drive(tried));
     let is_more = |gain: &Gain<'_>| any.is_none_or(|any| gain.share > any.share + WORTH);
     let mut best: Vec<Gain<'a>> = kinds.into_iter().filter_map(of_kind).collect();

@@ -85,6 +85,18 @@ fn where_collection_is_dear_spare_helps() {
     }
 }
 
+/// Drives that hold a part of their map read it for most requests: twice the memory is named beside what coordination brings.
+#[test]
+fn where_the_map_does_not_fit_more_memory_is_named() {
+    let sets = [&rate(400) as &str, "ssd.ftl.mapping_cache=16KiB", "ssd.ftl.mapping_entry=64"];
+    let advice = advice(1, &sets, |kind| matches!(kind, Kind::Map | Kind::Coordination));
+    let text = &advice.recommendation.text;
+    assert!(
+        text.contains("drives with twice the memory for their map: mapping cache of 32KiB cuts p99"),
+        "{text}"
+    );
+}
+
 /// Requests of four pages on RAID-0: whoever waits for one drive waits for all, and only drives that take commands can help it.
 #[test]
 fn where_only_commands_help_advice_says_so() {

@@ -1068,7 +1068,10 @@ impl Probe for Tagged {
 
     fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
         let (held, page) = &self.slots[&slot];
-        assert!(*held == lpn && page.iter().all(Option::is_some), "all of a page that is read from the cache is there");
+        assert!(
+            *held == lpn && page.iter().all(Option::is_some),
+            "all of a page that is read from the cache is there"
+        );
         self.answers += 1;
         let again = self.found.insert((told_by(origin.token).0, origin.page), page.clone());
         assert!(again.is_none(), "{origin:?} is read once");
