@@ -24,6 +24,8 @@
 //! Leaves out: OpenZFS's fixed table of permutations (ours come from a search of our own, so places differ), groups that
 //! begin in one row and end in the next (members without spares must be a multiple of a group), and triple parity.
 
+use std::sync::OnceLock;
+
 use harmonia_engine::Rng;
 use harmonia_types::{Bytes, DeviceId};
 
@@ -77,17 +79,44 @@ pub enum Held {
 }
 
 /// Which member each slot of each row is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Declustered {
     members: u64,
     /// Groups of a row.
     groups: u64,
     shape: Groups,
+    /// Searched for when a place is first asked for: whoever asks how much an array holds does not wait for it.
+    permutations: OnceLock<Permutations>,
+}
+
+/// They follow from the numbers of a [`Declustered`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Permutations {
     /// By permutation and slot: the member in the first row of the permutation.
     member_of: Vec<u16>,
     /// By permutation and that member: its slot.
     slot_of: Vec<u16>,
 }
+
+impl Permutations {
+    fn add(&mut self, permutation: &[u16]) {
+        let first = self.slot_of.len();
+        self.slot_of.resize(first + permutation.len(), 0);
+        for (slot, &member) in (0..).zip(permutation) {
+            self.slot_of[first + usize::from(member)] = slot;
+        }
+        self.member_of.extend(permutation);
+    }
+}
+
+impl PartialEq for Declustered {
+    fn eq(&self, other: &Self) -> bool {
+        (self.members, self.shape) == (other.members, other.shape)
+            && self.permutations() == other.permutations()
+    }
+}
+
+impl Eq for Declustered {}
 
 impl Declustered {
     /// The permutations for so many members: always the same for the same numbers.
@@ -97,38 +126,28 @@ impl Declustered {
     pub fn new(shape: Groups, members: u16) -> Self {
         assert!(shape.fits(members), "{members} members are not whole groups of {shape:?}");
         let groups = u64::from((members - shape.spares) / shape.width());
-        let mut found = Declustered {
-            members: u64::from(members),
-            groups,
-            shape,
-            member_of: Vec::new(),
-            slot_of: Vec::new(),
-        };
-        let mut rng = Rng::stream(u64::from(members), "array/layout/declustered");
-        let mut work = found.no_work();
-        for _ in 0..PERMUTATIONS {
-            let permutation = found.search(&mut rng, &mut work);
-            found.add(&permutation);
-        }
-        found
+        Declustered { members: u64::from(members), groups, shape, permutations: OnceLock::new() }
+    }
+
+    #[inline]
+    fn permutations(&self) -> &Permutations {
+        self.permutations.get_or_init(|| {
+            let mut found = Permutations::default();
+            let mut rng = Rng::stream(self.members, "array/layout/declustered");
+            let mut work = self.no_work();
+            for _ in 0..PERMUTATIONS {
+                found.add(&self.search(&mut rng, &mut work));
+            }
+            found
+        })
     }
 
     /// As [`Declustered::new`] with permutations that are given, one after the other.
     #[cfg(test)]
     fn with(shape: Groups, members: u16, permutations: &[&[u16]]) -> Self {
-        let mut all = Self::new(shape, members);
-        (all.member_of, all.slot_of) = (Vec::new(), Vec::new());
-        permutations.iter().for_each(|permutation| all.add(permutation));
-        all
-    }
-
-    fn add(&mut self, permutation: &[u16]) {
-        let first = self.slot_of.len();
-        self.slot_of.resize(first + permutation.len(), 0);
-        for (slot, &member) in (0..).zip(permutation) {
-            self.slot_of[first + usize::from(member)] = slot;
-        }
-        self.member_of.extend(permutation);
+        let mut given = Permutations::default();
+        permutations.iter().for_each(|permutation| given.add(permutation));
+        Declustered { permutations: given.into(), ..Self::new(shape, members) }
     }
 
     /// Data units, parities, spares.
@@ -146,8 +165,9 @@ impl Declustered {
     #[inline]
     fn member(&self, row: u64, slot: u64) -> u64 {
         let (turn, step) = (row / self.members, row % self.members);
-        let turn = turn % (self.member_of.len() as u64 / self.members);
-        let first = u64::from(self.member_of[(turn * self.members + slot) as usize]);
+        let member_of = &self.permutations().member_of;
+        let turn = turn % (member_of.len() as u64 / self.members);
+        let first = u64::from(member_of[(turn * self.members + slot) as usize]);
         wrapped(first + step, self.members)
     }
 
@@ -155,9 +175,10 @@ impl Declustered {
     #[inline]
     fn slot(&self, row: u64, member: u64) -> u64 {
         let (turn, step) = (row / self.members, row % self.members);
-        let turn = turn % (self.member_of.len() as u64 / self.members);
+        let slot_of = &self.permutations().slot_of;
+        let turn = turn % (slot_of.len() as u64 / self.members);
         let first = wrapped(member + self.members - step, self.members);
-        u64::from(self.slot_of[(turn * self.members + first) as usize])
+        u64::from(slot_of[(turn * self.members + first) as usize])
     }
 
     /// The member that holds the unit of a stripe at a position: its parities, then its data units.
@@ -239,7 +260,7 @@ impl Declustered {
     pub fn imbalance(&self) -> (f64, f64) {
         let members = self.members as usize;
         let mut work = self.no_work();
-        for permutation in self.member_of.chunks(members) {
+        for permutation in self.permutations().member_of.chunks(members) {
             self.each_pair(|failed, other| self.pair(permutation, (failed, other), |place| work[place] += 1));
         }
         let over = |kind: usize| {
