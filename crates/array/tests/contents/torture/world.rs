@@ -126,6 +126,8 @@ struct Known<C> {
     /// Logical sectors that the host wants of it and that have been compared, or all of them.
     compared: BTreeSet<u64>,
     is_compared: bool,
+    /// Whatever could be told was compared, and from then on what each read adds.
+    is_in_parts: bool,
     /// Sectors of members that it needed and that could not be read.
     unreadable: Vec<(DeviceId, Range<u64>)>,
     /// It writes what it has read, for no request.
@@ -818,12 +820,16 @@ impl<C: Content> World<C> {
             return;
         }
         let takes_part = !self.known[of.handle as usize].unreadable.is_empty() || self.lost > 0;
+        let in_parts = std::mem::replace(&mut self.known[of.handle as usize].is_in_parts, takes_part);
+        let (first, end) = (operation.offset / SECTOR, (operation.offset + operation.length) / SECTOR);
         let (mut all, mut is_all) = (Vec::new(), true);
         for (member, sector) in self.wanted_of(of.transaction) {
-            let Some(logical) = self.places.logical(member, sector) else { continue };
-            if self.known[of.handle as usize].compared.contains(&logical) {
+            // What can be told of a sector depends on what is known of this sector of all members.
+            if in_parts && takes_part && !(first..end).contains(&sector) {
+                is_all = false;
                 continue;
             }
+            let Some(logical) = self.places.logical(member, sector) else { continue };
             match self.tell(of.handle, member, sector) {
                 Some((content, is_rebuilt)) => all.push((logical, (member, sector), content, is_rebuilt)),
                 None if takes_part => is_all = false,
@@ -1049,6 +1055,7 @@ impl<C> Default for Known<C> {
             copies: BTreeMap::new(),
             compared: BTreeSet::new(),
             is_compared: false,
+            is_in_parts: false,
             unreadable: Vec::new(),
             restores: false,
             is_cached: false,
@@ -1220,7 +1227,7 @@ impl<C: Content> Payload for Contents<C> {
             world.restored(of.handle);
         }
         if let Some(known) = world.known.get_mut(of.handle as usize) {
-            (known.span, known.is_compared, known.restores) = (0, false, false);
+            (known.span, known.is_compared, known.is_in_parts, known.restores) = (0, false, false, false);
             known.is_cached = false;
             known.joined.clear();
             known.contents.clear();
