@@ -117,12 +117,7 @@ mod tests {
     /// Runs whose mean is `mean` with the first seed and grows by a share of `noise` from seed to seed.
     fn runs(mean: f64, noise: &[f64]) -> Vec<Report> {
         let run = |(&noise, seed): (&f64, u64)| {
-            let mut report: Report = serde_json::from_value(serde_json::json!({
-                "schema": "", "version": "", "scenario": null, "seed": seed, "simulated_ns": 0, "label": "",
-                "host": crate::HostReport::default(), "array": crate::ArrayReport::default(), "devices": [],
-                "engine": crate::EngineReport::default(), "precondition": crate::PreconditionReport::default(),
-            }))
-            .expect("a report");
+            let mut report = crate::report::tests::blank("", seed);
             report.host.response_ns.all.mean = Some(mean * (1.0 + noise));
             report.host.batches = BatchReport { requests: 64, mean: Vec::new(), ..BatchReport::default() };
             report

@@ -298,12 +298,7 @@ mod tests {
 
     /// A report of which only what intervals look at is filled in.
     fn run(label: &str, seed: u64, mean: f64, batches: &[f64]) -> Report {
-        let mut report: Report = serde_json::from_value(serde_json::json!({
-            "schema": "", "version": "", "scenario": null, "seed": seed, "simulated_ns": 0, "label": label,
-            "host": crate::HostReport::default(), "array": crate::ArrayReport::default(), "devices": [],
-            "engine": crate::EngineReport::default(), "precondition": crate::PreconditionReport::default(),
-        }))
-        .expect("a report");
+        let mut report = crate::report::tests::blank(label, seed);
         report.host.response_ns.all.mean = Some(mean);
         report.host.batches = BatchReport { requests: 64, mean: batches.to_vec(), ..BatchReport::default() };
         report.array.erases = mean as u64;

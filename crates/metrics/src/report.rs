@@ -243,6 +243,14 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// A comparison from its JSON.
+    ///
+    /// # Errors
+    /// If the text is none.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
     /// The runs of several variants, each with `seeds` successive seeds.
     ///
     /// # Panics
@@ -348,6 +356,14 @@ impl CoordinationReport {
 }
 
 impl Report {
+    /// A report from its JSON.
+    ///
+    /// # Errors
+    /// If the text is none.
+    pub fn read(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
     /// Members of the array: its devices but for spares.
     pub fn members(&self) -> usize {
         self.devices.iter().filter(|device| !device.spare).count()
@@ -376,11 +392,11 @@ pub(crate) mod tests {
 
     /// A report in which nothing is filled in but its label and seed.
     pub(crate) fn blank(label: &str, seed: u64) -> Report {
-        serde_json::from_value(serde_json::json!({
+        let json = serde_json::json!({
             "schema": "", "version": "", "scenario": null, "seed": seed, "simulated_ns": 0, "label": label,
             "host": HostReport::default(), "array": ArrayReport::default(), "devices": [],
             "engine": EngineReport::default(), "precondition": PreconditionReport::default(),
-        }))
-        .expect("a report")
+        });
+        Report::read(&json.to_string()).expect("a report")
     }
 }

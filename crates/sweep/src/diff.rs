@@ -130,10 +130,9 @@ impl Side {
         }
         let mut variants = Vec::new();
         if value.get("runs").is_some() {
-            let comparison: Comparison = serde_json::from_str(&text).map_err(wrong)?;
-            comparison.runs.into_iter().for_each(|run| add(&mut variants, run));
+            Comparison::read(&text).map_err(wrong)?.runs.into_iter().for_each(|run| add(&mut variants, run));
         } else {
-            add(&mut variants, serde_json::from_str(&text).map_err(wrong)?);
+            add(&mut variants, Report::read(&text).map_err(wrong)?);
         }
         Side::sorted(name, variants)
     }
