@@ -126,6 +126,8 @@ class Array:
                 return [*LOCAL, f"ssd.gc.schedule={name.split()[0]}"]
             case "streams":
                 return [*LOCAL, f'ssd.ftl.placement={{ policy = "streams", handles = {name.split()[2]}, isolation = "persistent" }}']
+            case "map":
+                return [*LOCAL, f'ssd.ftl.mapping_cache="{name.removeprefix("mapping cache of ")}"']
             case "chunk":
                 keys = [f'array.stripe_unit="{name.removeprefix("chunk of ")}"']
             case "spare":
@@ -161,7 +163,7 @@ def decisive(array: Array, advice: dict[str, Any]) -> tuple[str, dict[str, tuple
 def any_drive(found: dict[str, tuple[str, float]], advice: dict[str, Any]) -> dict[str, tuple[str, float]]:
     """Changes for which any drive will do."""
     needs = {lever["name"]: lever["needs"] for lever in advice["levers"]}
-    return {name: told for name, told in found.items() if needs[name] == "nothing" and told[0] not in ("schedule", "streams")}
+    return {name: told for name, told in found.items() if needs[name] == "nothing" and told[0] not in ("schedule", "streams", "map")}
 
 
 #: Each says what is wrong: with the case, by long runs, or with an advice.

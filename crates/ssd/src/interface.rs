@@ -60,7 +60,7 @@ pub enum Window {
 /// What an O-SSD can be asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Directive {
-    /// FORCE_GC: each die that has nothing to collect gets an event for all its units, low or not. An event that has not begun, or
+    /// FORCE_GC: each die without an event gets one for all its units, low or not. An event that has not begun, or
     /// goes on turn by turn, becomes one for all units. Any other goes on as it is.
     Force(Stop),
     /// A deterministic window begins: no event of the device's own starts above the hard threshold until another window, or
@@ -95,7 +95,7 @@ pub enum Notice {
     SoftThreshold,
     /// A unit of a die is at its hard threshold or below. The device then collects by itself, ordered or not. Each die tells once,
     /// until its own event ends or all dies have stopped collecting. A die that has an event tells nothing, with one exception:
-    /// an event that the device itself began above the hard threshold tells once if a unit comes down to it.
+    /// an event that the device itself began above the hard threshold, because of this die, tells once if a unit comes down to it.
     HardThreshold,
     /// In a deterministic window the device can take few more writes before it must collect: an eighth of what it could when
     /// the window began. It looks when a write takes a new block, and so warns up to a block early; where little more than

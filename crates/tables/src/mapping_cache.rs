@@ -6,9 +6,9 @@ use crate::numbers::{count, or_none, percent};
 use crate::{Cell, Style, Table, label, titled};
 
 const TITLE: &str = "Mapping caches";
-const LEGEND: &str = "Found: of the map entries that pages of the host needed, those in memory. Read, written: pages of the map that flash \
-                      had to read or program for it. For GC: pages of the map that were not there when garbage collection moved data of \
-                      theirs, and were read later.\n";
+const LEGEND: &str = "Found: of the map entries that pages of the host or the array needed, those in memory. Read, written: pages of the \
+                      map that flash read and programmed. For GC: pages of the map that were not in memory when garbage collection \
+                      moved data of theirs.\n";
 
 /// `None` where every drive has its map in memory.
 pub(crate) fn section(runs: &[Report], style: Style) -> Option<String> {

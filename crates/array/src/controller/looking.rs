@@ -1,7 +1,7 @@
 //! What the controller can see of members that collect, by the rung of `array.interface`:
 //!
 //! * every rung: from which members it keeps operations itself, and which it was told to avoid;
-//! * `log`, but no rung above it: also the last answer to a status query, as old as it is;
+//! * `log`, but no rung above it: also the last answer to a status query, as old as it is, and begins and ends delivered since;
 //! * `window`: no more than every rung. A policy that sets windows says which members to avoid;
 //! * `busy` and above: also whether a member would refuse an operation at once, page by page. Where a message or the link takes
 //!   time, that is heard a round trip later, by refusals only.

@@ -79,7 +79,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// A request comes next, and time is about to pass up to its arrival: the caches are asked for what a small one will concern.
-    /// That is the map entries of its pages, or where members are many, these members. Changes nothing.
+    /// That is the map entry of the first page on each member, or where members are many, these members. Where members run ahead,
+    /// they ask when they come to the request. Changes nothing.
     #[inline]
     pub fn prefetch_for(&self, request: &HostRequest) {
         let HostRequest { offset, length, member, .. } = *request;

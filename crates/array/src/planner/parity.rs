@@ -342,8 +342,8 @@ impl ParityPlanner {
         more.for_each(|&device| patch.push(PlannedOperation { device, ..insist }));
     }
 
-    /// How a write makes parity in rows of which it writes so many units, `partial` of them in part. Compares how many units each way
-    /// reads.
+    /// How a write makes parity in rows of which it writes so many units, `partial` of them in part: in the way that reads fewest
+    /// units, unless the array is told one way for all.
     fn method(&self, written: u16, partial: u16) -> Method {
         if written == self.data_units && partial == 0 {
             return Method::Full;

@@ -177,9 +177,16 @@ fn streams(base: &Scenario) -> Option<Change> {
     })
 }
 
-/// Twice the memory for the map, where a drive does not hold all of it.
+/// Twice the memory for the map, where all drives hold the same part of it.
 fn map(base: &Scenario) -> Option<Change> {
-    let size = base.array.members.first()?.ssd.ftl.mapping_cache?.saturating_mul(2);
+    // What is asked for is a size of the whole drive, also where a part of it is simulated.
+    let mut drives = base.array.members.iter().map(|member| member.ssd.full());
+    let first = drives.next()?;
+    let holds_all = first.resolve().is_ok_and(|shape| shape.map_pages().is_empty());
+    if holds_all || drives.any(|other| other.ftl.mapping_cache != first.ftl.mapping_cache) {
+        return None;
+    }
+    let size = first.ftl.mapping_cache?.saturating_mul(2);
     Some(Change {
         kind: Kind::Map,
         name: format!("mapping cache of {}", units::format_bytes(size)),

@@ -97,6 +97,36 @@ fn where_the_map_does_not_fit_more_memory_is_named() {
     );
 }
 
+/// What is tried is the double of the whole drive, also where a part of it is simulated; and nothing where the map fits.
+#[test]
+fn twice_the_memory_is_that_of_a_whole_drive() {
+    let tried = |cache: &str, scale: &str| {
+        let text = format!(
+            r#"
+workload = {{ requests = 1000, arrival.rate = 1000, size = {{ distribution = "fixed", mean = "4KiB" }} }}
+array = {{ devices = 1, level = "raid0" }}
+ssd.preset = "samsung-pm9a3-960g"
+ssd.scale = "{scale}"
+ssd.ftl = {{ mapping_cache = "{cache}", allocation = "cwdp", superblock = "off" }}
+ssd.write_cache.drain = "full"
+"#
+        );
+        let template = Template::text(&text, "array").expect("a text");
+        let plan = Plan::new(&template, &[], None).unwrap_or_else(|error| panic!("{error}"));
+        let lever = plan.levers.into_iter().find(|lever| lever.kind == Kind::Map)?;
+        let full = lever.variant.scenario.array.members[0].ssd.full().ftl.mapping_cache;
+        Some((lever.name, full))
+    };
+    for scale in ["1", "1/50"] {
+        assert_eq!(
+            tried("64MiB", scale),
+            Some(("mapping cache of 128MiB".into(), Some(128 << 20))),
+            "{scale}"
+        );
+        assert_eq!(tried("64GiB", scale), None, "{scale}");
+    }
+}
+
 /// Requests of four pages on RAID-0: whoever waits for one drive waits for all, and only drives that take commands can help it.
 #[test]
 fn where_only_commands_help_advice_says_so() {

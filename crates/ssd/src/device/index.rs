@@ -164,7 +164,7 @@ impl<P: Probe> Device<P> {
         let Some(index) = &self.index else { return };
         let waiting: u32 = self.dies.iter().map(|die| die.waiting).sum();
         assert_eq!(index.held, waiting as usize, "the index holds what waits");
-        if !self.events.is_multiple_of(16) || !self.walks(waiting) {
+        if !self.walks_at_least_every(16, waiting) {
             return;
         }
         for die in &self.dies {

@@ -136,7 +136,12 @@ impl<P: Probe> Device<P> {
     /// Whether a check that walks queues in which so many operations wait does so after this event: of short ones it does after
     /// every event, of long ones up to every sixty-fourth. So what checks cost does not grow with the queues of an overload.
     pub(super) fn walks(&self, waiting: u32) -> bool {
-        self.events.is_multiple_of(u64::from(waiting / 4).clamp(1, 64))
+        self.walks_at_least_every(1, waiting)
+    }
+
+    /// [`Device::walks`] for what is checked after so many events at most in short queues, too.
+    pub(super) fn walks_at_least_every(&self, events: u64, waiting: u32) -> bool {
+        self.events.is_multiple_of(u64::from(waiting / 4).clamp(events, 64))
     }
 
     /// Checks that lanes hold what the die's list holds, in its order.

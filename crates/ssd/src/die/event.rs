@@ -19,7 +19,8 @@ pub(crate) struct Event {
     kind: Kind,
     /// The device asked for it above its hard threshold. Nobody forced it.
     pub at_soft: bool,
-    /// The device began it by itself above the hard threshold, and has not told since that a unit has come down to that.
+    /// The device began it by itself above the hard threshold because of this die, and has not told since that a unit has come down
+    /// to that.
     pub reports_hard: bool,
 }
 

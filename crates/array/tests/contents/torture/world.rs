@@ -824,7 +824,8 @@ impl<C: Content> World<C> {
         let (first, end) = (operation.offset / SECTOR, (operation.offset + operation.length) / SECTOR);
         let (mut all, mut is_all) = (Vec::new(), true);
         for (member, sector) in self.wanted_of(of.transaction) {
-            // What can be told of a sector depends on what is known of this sector of all members.
+            // With parity, what can be told of a sector depends on what is known of this sector of all members. Reads of mirrors are
+            // not planned around anybody.
             if in_parts && takes_part && !(first..end).contains(&sector) {
                 is_all = false;
                 continue;
