@@ -45,7 +45,7 @@ impl Ftl {
         if old != NONE {
             // A map of all units has the numbers of their blocks, too.
             let (unit, block) = if shape.is_dynamic() {
-                (old / shape.flash_pages(), old % shape.flash_pages() >> shape.page_bits)
+                (old / shape.flash_pages(), (old % shape.flash_pages()) >> shape.page_bits)
             } else {
                 (unit, old >> shape.page_bits)
             };
