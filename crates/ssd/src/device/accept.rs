@@ -79,7 +79,11 @@ impl<P: Probe> Device<P> {
             let place = self.rules.shape.locate(first);
             // The page is looked up when its die is ready for it; until then the entry is on its way to the cache.
             self.ftl.prefetch(place.1, place.2);
-            return self.accept_page(&sub, (handle, 0), place, partial_head || partial_tail, now);
+            self.accept_page(&sub, (handle, 0), place, partial_head || partial_tail, now)?;
+            if sub.operation == Operation::Write {
+                self.ftl.prefetch_block_of(place.1, place.2);
+            }
+            return Ok(());
         }
         // Ask for all map entries at once, so that their cache misses overlap.
         let places = self.rules.shape.walk(first, pages);
