@@ -144,6 +144,13 @@ pub struct HostReport {
     /// ns.
     #[serde(default)]
     pub arrivals_ns: Option<u64>,
+    /// Requests that arrived in the warm-up and completed in the window, in no other figure of this section: an array that does not
+    /// keep up serves these first. Absent if 0, as where members come to rest before the window. Unit: count.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warmup_requests: u64,
+    /// Length of the reads and writes among them; absent if 0. Unit: bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub warmup_bytes: u64,
     /// Bytes over time; empty in reports of before it was kept.
     #[serde(default, skip_serializing_if = "BandwidthReport::is_empty")]
     pub bandwidth: BandwidthReport,
@@ -291,6 +298,8 @@ impl HostRecorder {
             response_cdf: all.cdf_points(),
             batches: self.batches.report(&all, &read),
             arrivals_ns: None,
+            warmup_requests: 0,
+            warmup_bytes: 0,
             bandwidth: self.bandwidth.as_ref().map(Bandwidth::report).unwrap_or_default(),
             blame_phases_ns: self.phases,
             deadlines: self.deadlines.is_set().then_some(self.kept),

@@ -380,6 +380,21 @@ impl Report {
         self.scenario.pointer("/workload/remap").and_then(serde_json::Value::as_str) == Some("scale")
     }
 
+    /// Requests that the array served a second of the window, those of the warm-up included that it had left for then; `None` for a
+    /// window without length. Unit: 1/s.
+    pub fn served_requests(&self) -> Option<f64> {
+        self.a_second(self.host.requests + self.host.warmup_requests)
+    }
+
+    /// Bytes that the requests of [`served_requests`](Self::served_requests) read and wrote. Unit: bytes/s.
+    pub fn served_bytes(&self) -> Option<f64> {
+        self.a_second(self.host.bytes_read + self.host.bytes_written + self.host.warmup_bytes)
+    }
+
+    fn a_second(&self, count: u64) -> Option<f64> {
+        (self.simulated_ns > 0).then(|| count as f64 * 1e9 / self.simulated_ns as f64)
+    }
+
     /// The report with its engine section zeroed: the same seed gives the same bytes.
     pub fn without_engine(&self) -> Report {
         Report { engine: EngineReport::default(), ..self.clone() }

@@ -119,6 +119,8 @@ fn report() -> Report {
                 ..BlamePhases::default()
             },
             arrivals_ns: Some(900),
+            warmup_requests: 40,
+            warmup_bytes: 163_840,
             bandwidth: BandwidthReport {
                 bucket_ns: 500,
                 bytes: vec![4096, 8192],
@@ -236,7 +238,7 @@ fn the_json_is_the_contract() {
         r#""batches":{"requests":64,"mean":[1.5],"gc_affected":[0.25]},"#,
         r#""blame_phases_ns":{"data":{"gc":0,"queue":0,"flash":50,"bus":0,"link":40,"rebuild":0},"#,
         r#""parity":{"gc":0,"queue":1,"flash":2,"bus":3,"link":0,"rebuild":0},"#,
-        r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0,"rebuild":0}},"arrivals_ns":900,"#,
+        r#""reconstruct":{"gc":0,"queue":0,"flash":0,"bus":0,"link":0,"rebuild":0}},"arrivals_ns":900,"warmup_requests":40,"warmup_bytes":163840,"#,
         r#""bandwidth":{"bucket_ns":500,"bytes":[4096,8192],"variation":0.5,"variation_by_width":[[500,0.5]]}},"#,
         r#""array":{"write_amplification":4.0,"erases":7,"gc_pages_moved":5,"host_pages_written":10,"#,
         r#""flash_pages_programmed":20,"parity_pages_written":5,"devices_in_gc_fraction":[0.5,0.25,0.25],"#,

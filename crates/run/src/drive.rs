@@ -49,6 +49,8 @@ pub(crate) struct Run<'a> {
 /// What a run measured.
 pub(crate) struct Measured {
     pub host: HostRecorder,
+    /// Requests of the warm-up that completed in the window, and the bytes that they moved.
+    pub backlog: (u64, u64),
     /// By stream, where the load is one of streams.
     pub streams: Option<StreamRecorder>,
     /// By member, and behind them by spare where anything may befall members; over the measured window. The same holds for
@@ -222,6 +224,7 @@ impl Run<'_> {
             warmup_gc_events: 0,
             window: None,
             user: UserBytes::new(&array, begun.as_ref().map_or(0, |begun| begun.0)),
+            backlog: Backlog::default(),
             first_measured: u64::MAX,
             follows: wanted.follows.is_some(),
             host: HostRecorder::new(),
@@ -317,6 +320,7 @@ struct Meter<'a> {
     warmup_gc_events: u64,
     window: Option<Window>,
     user: UserBytes,
+    backlog: Backlog,
     /// Id of the first request that counts.
     first_measured: u64,
     /// Requests are followed on their way.
@@ -337,7 +341,7 @@ impl Clone for Meter<'_> {
         let Meter {
             run, warmup, warmed, warmup_gc, warmup_gc_events, window, first_measured, follows, ..
         } = self;
-        let Meter { user, host, streams, gc_waits, failures, observer: _, last_finish, .. } = self;
+        let Meter { user, backlog, host, streams, gc_waits, failures, observer: _, last_finish, .. } = self;
         Meter {
             run,
             warmup: *warmup,
@@ -346,6 +350,7 @@ impl Clone for Meter<'_> {
             warmup_gc_events: *warmup_gc_events,
             window: window.clone(),
             user: *user,
+            backlog: backlog.clone(),
             first_measured: *first_measured,
             follows: *follows,
             host: host.clone(),
@@ -400,6 +405,7 @@ impl<P: Told> Listener<P> for Meter<'_> {
     fn completes(&mut self, completion: &Completion) {
         self.user.completes(completion);
         if completion.id < self.first_measured {
+            self.backlog.completes(completion);
             return;
         }
         self.host.record(completion);
@@ -436,6 +442,9 @@ impl<P: Told> Listener<P> for Meter<'_> {
         let open = array.devices().iter().filter_map(|device| device.collecting_since()).min();
         let gc = self.window.as_mut().map_or(&mut self.warmup_gc, |window| &mut window.gc);
         gc.settle(open.map_or(now, |since| since.min(now)));
+        if self.window.is_none() {
+            self.backlog.cut(now);
+        }
         if let Some(observer) = &mut self.observer {
             observer.tell_before(now);
         }
@@ -472,6 +481,7 @@ impl Meter<'_> {
         let (members, devices) = (array.devices().len(), array.every_device().len());
         let warmup_gc = self.warmed.take().unwrap_or_else(|| self.warmed_up(array, from));
         array.begin_window(from);
+        self.backlog.cut(from);
         let deadlines = self.run.variant.scenario.deadlines;
         self.host = HostRecorder::starting_at(first).from(from).expecting(deadlines);
         if let WorkloadConfig::Streams(load) = &self.run.variant.scenario.workload {
@@ -548,6 +558,7 @@ impl Meter<'_> {
         Ok(Measured {
             arrivals_ns: (!is_closed).then(|| this.host.last_arrival().saturating_since(window.from).as_ns()),
             host: this.host,
+            backlog: this.backlog.within(window.from, end),
             streams: this.streams,
             gc_intervals: window.gc_intervals,
             counter_batches: window.batches,
@@ -647,6 +658,28 @@ impl UserBytes {
         let so_far = u128::from(window.user_programmed - self.before) * u128::from(self.completed);
         let so_far = so_far.checked_div(u128::from(end - self.before)).unwrap_or(0) as u64;
         so_far.saturating_sub(window.user.completed).min(under_way)
+    }
+}
+
+/// Requests of the warm-up that complete after a moment: when each does, and the bytes that it moved.
+#[derive(Debug, Clone, Default)]
+struct Backlog(Vec<(SimTime, u64)>);
+
+impl Backlog {
+    fn completes(&mut self, completion: &Completion) {
+        let moves_data = matches!(completion.operation, Operation::Read | Operation::Write);
+        self.0.push((completion.finish, if moves_data { completion.length } else { 0 }));
+    }
+
+    /// Only those that complete after `now` are kept. A completion may be told before it happens.
+    fn cut(&mut self, now: SimTime) {
+        self.0.retain(|&(finish, _)| finish > now);
+    }
+
+    /// How many complete after `from` and up to `end`, and the bytes that they moved.
+    fn within(&self, from: SimTime, end: SimTime) -> (u64, u64) {
+        let within = self.0.iter().filter(|&&(finish, _)| from < finish && finish <= end);
+        within.fold((0, 0), |(count, sum), &(_, bytes)| (count + 1, sum + bytes))
     }
 }
 

@@ -105,7 +105,14 @@ pub(crate) fn build(
     }
     .with_copies(copies);
     let streams = measured.streams.as_ref().map(StreamRecorder::report).unwrap_or_default();
-    let mut host = HostReport { arrivals_ns: measured.arrivals_ns, streams, ..measured.host.report() };
+    let (warmup_requests, warmup_bytes) = measured.backlog;
+    let mut host = HostReport {
+        arrivals_ns: measured.arrivals_ns,
+        warmup_requests,
+        warmup_bytes,
+        streams,
+        ..measured.host.report()
+    };
     measured.counter_batches.add_to(&mut host.batches, &array, host.requests);
     let is_gone_by = array.reconstruct.is_some() || array.nvram.is_some();
     let failures = array.failures.clone();

@@ -4,7 +4,7 @@ use harmonia_metrics::judgement::AGE_FIRST;
 use harmonia_metrics::{ArrayReport, Comparison, Report};
 
 use crate::choice::{self, Pair};
-use crate::cost::{self, is_overloaded, megabytes, rate, serve_alike};
+use crate::cost::{self, is_overloaded, megabytes, serve_alike};
 use crate::numbers::{self, NONE, or_none};
 use crate::{
     Cell, Cross, Detail, Emphasis, Rest, Style, Table, addressed, capital, failures, label, layout, load,
@@ -19,14 +19,14 @@ const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
 const TIE: &str = " Tie: may be chance.";
 const CHANCE_AND_TIE: &str = " n.s., tie: may be chance.";
-const ONE_SEED: &str = " ±: 95%, one aged array (ten: --seeds 10).";
+const ONE_SEED: &str = " ±: 95% confidence, of one aged array. --seeds 10 ages ten.";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 /// What the reads have is told apart where there are writes, too.
 const READS: &str = "p99 of reads";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
 const AMPLIFICATION: &str = " Write amp includes parity.";
-const AMPLIFICATION_BEHIND_CACHE: &str = " Write amp counts parity; what caches absorb lowers it.";
+const AMPLIFICATION_BEHIND_CACHE: &str = " Write amp counts parity; writes that caches absorb lower it.";
 
 /// The answer of a comparison: at most 25 lines of 100 columns, unless there is much to warn of.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
@@ -152,7 +152,7 @@ fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads
         let shown = |change: String| if keeps_up && first_keeps_up { change } else { NONE.to_owned() };
         row.extend(changes.next().map(shown).map(Cell::from));
         if has_rates {
-            let iops = rate(run, run.host.requests).map(|rate| numbers::count(rate.round() as u64));
+            let iops = run.served_requests().map(|rate| numbers::count(rate.round() as u64));
             row.extend([iops.unwrap_or_else(|| NONE.to_owned()).into(), megabytes(run).into()]);
         }
         row.push(amplification(run).into());

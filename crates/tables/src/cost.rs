@@ -147,19 +147,25 @@ fn times(change: &Versus) -> Option<String> {
 fn served(run: &Report) -> String {
     let arrivals_ns = run.host.arrivals_ns.filter(|&ns| ns > 0);
     let came = arrivals_ns.map(|ns| run.host.requests as f64 * 1e9 / ns as f64);
-    let Some(rate) = rate(run, run.host.requests) else { return String::new() };
+    let Some(rate) = run.served_requests() else { return String::new() };
     // Otherwise the last requests alone make the difference.
     let Some((came, arrivals_ns)) = came.filter(|came| *came > 1.05 * rate).zip(arrivals_ns) else {
         return format!(" The array serves {} ({}).", numbers::requests(rate), throughput(run));
     };
     let set = run.scenario.pointer("/workload/arrival/rate").and_then(serde_json::Value::as_f64);
     let within = match arrivals_ns as f64 / run.simulated_ns as f64 {
-        share if share < SHORT => format!(
-            " All {} arrive within {}; the array takes {} to serve them.",
-            numbers::count(run.host.requests),
-            numbers::duration(arrivals_ns),
-            numbers::duration(run.simulated_ns)
-        ),
+        share if share < SHORT => {
+            let before = match run.host.warmup_requests {
+                0 => String::new(),
+                left => format!(" and {} that the warm-up left", numbers::count(left)),
+            };
+            format!(
+                " All {} arrive within {}; the array takes {} to serve them{before}.",
+                numbers::count(run.host.requests),
+                numbers::duration(arrivals_ns),
+                numbers::duration(run.simulated_ns)
+            )
+        }
         _ => String::new(),
     };
     format!(
@@ -175,30 +181,22 @@ const SHORT: f64 = 0.5;
 
 /// Whether all runs serve as many requests and bytes a second: then the sentence about the first says it of all.
 pub(crate) fn serve_alike(runs: &[Report]) -> bool {
-    let rates = |run: &Report| {
-        let bytes = run.host.bytes_read + run.host.bytes_written;
-        [rate(run, run.host.requests), rate(run, bytes)].map(Option::unwrap_or_default)
-    };
+    let rates = |run: &Report| [run.served_requests(), run.served_bytes()].map(Option::unwrap_or_default);
     let first = runs.first().map(rates).unwrap_or_default();
     let is_near = |(one, other): (f64, f64)| (one - other).abs() <= SAME_RATE * other;
     runs.iter().all(|run| rates(run).into_iter().zip(first).all(is_near))
 }
 
-/// So many a second of the window.
-pub(crate) fn rate(run: &Report, count: u64) -> Option<f64> {
-    (run.simulated_ns > 0).then(|| count as f64 * 1e9 / run.simulated_ns as f64)
-}
-
 /// "244 MB/s", or "2.01 kB/s" where that says nothing in MB.
 fn throughput(run: &Report) -> String {
-    match rate(run, run.host.bytes_read + run.host.bytes_written) {
+    match run.served_bytes() {
         Some(rate) if rate > 0.0 && rate < 1e5 => format!("{}/s", numbers::decimal_bytes(rate)),
         _ => format!("{} MB/s", megabytes(run)),
     }
 }
 
 pub(crate) fn megabytes(run: &Report) -> String {
-    let rate = rate(run, run.host.bytes_read + run.host.bytes_written).map(|bytes| bytes / 1e6);
+    let rate = run.served_bytes().map(|bytes| bytes / 1e6);
     or_none(rate, |rate| match rate {
         rate if rate < 10.0 => format!("{rate:.2}"),
         rate => numbers::count(rate.round() as u64),

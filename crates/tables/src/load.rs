@@ -124,7 +124,7 @@ fn reasons(list: &[Noted]) -> String {
     }
 }
 
-fn counted(number: u64, what: &str) -> String {
+pub(crate) fn counted(number: u64, what: &str) -> String {
     format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }
 

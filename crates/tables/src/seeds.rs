@@ -32,6 +32,8 @@ fn mean_of(seeds: &[Report]) -> Report {
     let count = |of: &dyn Fn(&Report) -> u64| whole(&|run| Some(of(run))).unwrap_or_default();
     mean.simulated_ns = count(&|run| run.simulated_ns);
     mean.host.requests = count(&|run| run.host.requests);
+    mean.host.warmup_requests = count(&|run| run.host.warmup_requests);
+    mean.host.warmup_bytes = count(&|run| run.host.warmup_bytes);
     mean.host.response_ns.all = DistributionSummary {
         count: mean.host.requests,
         mean: average(&|run| run.host.response_ns.all.mean),

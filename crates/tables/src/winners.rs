@@ -197,7 +197,7 @@ fn with_ties_joined(lines: Vec<Line>) -> Vec<Line> {
     let mut end = |run: &mut Vec<Line>| match run.last().and_then(|last| last.ties.clone()) {
         Some(Tie { text, .. }) if run.len() > 1 => {
             let figures: Vec<&str> = run.drain(..).map(|line| line.what).collect();
-            joined.push(Line::new("ties", format!("{}: {text}", figures.join(", "))));
+            joined.push(Line::new("ties", format!("{text} tie on {}", figures.join(" and on "))));
         }
         _ => joined.append(run),
     };
@@ -277,11 +277,12 @@ impl Said<'_> {
             }
             all if all + 1 == buildable && self.is_short && !has_baseline => {
                 let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
-                let at = winner.labels.iter().position(|label| Some(label) == chosen).unwrap_or(0);
+                let chosen = winner.labels.iter().position(|label| Some(label) == chosen);
+                let (at, part) = chosen.map_or((0, ""), |at| (at, "chosen: "));
                 let versus = self.versus_baseline(&winner.labels[at], winner)?;
                 let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(baseline));
                 let value = show(winner.values[at]);
-                Some(format!("all but {baseline} tie ({name}: {value}, {} {baseline})", below(&versus)))
+                Some(format!("all but {baseline} tie ({part}{name}, {value}, {} {baseline})", below(&versus)))
             }
             _ => None,
         }
@@ -563,7 +564,7 @@ mod tests {
         };
         let (ab, ac) = (["a", "b", "local"], ["a", "c", "local"]);
         let three = || vec![line("mean", &ab), line("p99", &ab), Line::new("erases", "few".to_owned())];
-        assert_eq!(said(three()), ["ties: mean, p99: local and 2 more", "erases: few"]);
+        assert_eq!(said(three()), ["ties: local and 2 more tie on mean and on p99", "erases: few"]);
         assert_eq!(
             said(vec![line("mean", &ab), line("p99", &ac)]),
             ["mean: of mean", "p99: of p99"],
@@ -590,7 +591,7 @@ mod tests {
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
-        let but = "all but local tie (reactive-inclusive: 1.000 ms, 68.0% \u{b1}0.3 below local)";
+        let but = "all but local tie (chosen: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local)";
         assert_eq!(said(&[all, some], true), but);
         assert_eq!(said(&[local, some], true), "local (1.000 ms) and 1 more tie");
         assert!(

@@ -127,7 +127,7 @@ fn without_collection(variants: &[&[Report]]) -> Option<String> {
 
 /// Requests a second over all runs of a variant.
 fn served(runs: &[Report]) -> f64 {
-    let requests: u64 = runs.iter().map(|run| run.host.requests).sum();
+    let requests: u64 = runs.iter().map(|run| run.host.requests + run.host.warmup_requests).sum();
     let nanoseconds: u64 = runs.iter().map(|run| run.simulated_ns).sum();
     requests as f64 * 1e9 / nanoseconds.max(1) as f64
 }

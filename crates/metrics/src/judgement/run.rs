@@ -114,7 +114,7 @@ fn overload(run: &Report) -> Option<String> {
     let arrivals_ns = run.host.arrivals_ns.filter(|&arrivals_ns| arrivals_ns > 0)?;
     let mean = run.host.response_ns.all.mean.filter(|_| run.host.requests >= REQUESTS_MIN)?;
     let advice =
-        format!("Do not use these response times, because a longer run has longer ones. {}", remedy(run));
+        format!("Its response times mean nothing, because a longer run has longer ones. {}", remedy(run));
     if let Some((first, last)) = growth(&run.host.batches.mean) {
         return Some(format!(
             "the array does not keep up with the load. The mean response grew from {} in the first quarter of the requests to {} \
@@ -125,17 +125,11 @@ fn overload(run: &Report) -> Option<String> {
     }
     let waiting = mean / arrivals_ns as f64;
     (waiting > WAITING).then(|| {
-        let how = match waiting {
-            share if share < 1.0 => {
-                format!("On average {:.0}% of all requests of the run wait at the same time", share * 100.0)
-            }
-            _ => format!(
-                "All requests arrive within {}, and the mean response is {}",
-                ms(arrivals_ns as f64),
-                ms(mean)
-            ),
-        };
-        format!("the array does not keep up with the load. {how}. {advice}")
+        format!(
+            "the array does not keep up with the load. All requests arrive within {}, and the mean response is {}. {advice}",
+            ms(arrivals_ns as f64),
+            ms(mean)
+        )
     })
 }
 
@@ -157,8 +151,7 @@ fn remedy(run: &Report) -> String {
         };
     }
     let has_rate = run.scenario.pointer("/workload/arrival/rate").is_some();
-    let served = run.host.requests as f64 * 1e9 / run.simulated_ns.max(1) as f64;
-    match sustained_rate(served).filter(|_| has_rate) {
+    match run.served_requests().and_then(sustained_rate).filter(|_| has_rate) {
         Some(rate) => {
             format!(
                 "One run does not tell the largest rate that the array keeps up with. Try --set workload.arrival.rate={rate}, about {:.0}% of \

@@ -67,7 +67,7 @@ fn load(runs: &[Report]) -> String {
         writes => format!(" ({} writes", percent(writes)),
     };
     let _ = write!(text, ", {} KiB on average", figure(bytes as f64 / moving as f64 / 1024.0));
-    let rate = |run: &Report| run.host.requests as f64 / (run.simulated_ns as f64 / 1e9);
+    let rate = |run: &Report| run.served_requests().unwrap_or(f64::NAN);
     let first = rate(&runs[0]);
     if first.is_finite() && runs.iter().all(|run| change(rate(run), first).abs() < ALIKE) {
         // A week of a quiet volume has less than one in ten seconds.

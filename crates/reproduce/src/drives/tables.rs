@@ -25,7 +25,7 @@ pub fn total(judged: &[Vec<Judged>]) -> String {
     };
     let ((fitted, all_fitted), (within, all)) = (sum(Side::Fitted), sum(Side::Judged));
     format!(
-        "{within} of {all} unfitted figures and {fitted} of {all_fitted} fitted ones are within stated limits"
+        "{within} of {all} measurements kept from fitting, and {fitted} of {all_fitted} used in it, are met within stated limits"
     )
 }
 

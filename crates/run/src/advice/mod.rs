@@ -246,16 +246,14 @@ fn amplification(run: &Report) -> Option<f64> {
 }
 
 fn load(scenario: &Scenario, run: &Report) -> Load {
-    let seconds = run.simulated_ns as f64 / 1e9;
-    let a_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
     let arrivals = run.host.arrivals_ns.filter(|&ns| ns > 0);
     Load {
         offered_iops: arrivals.map(|ns| run.host.requests as f64 * 1e9 / ns as f64),
-        served_iops: a_second(run.host.requests),
-        bytes_per_second: a_second(run.host.bytes_read + run.host.bytes_written),
+        served_iops: run.served_requests().unwrap_or_default(),
+        bytes_per_second: run.served_bytes().unwrap_or_default(),
         fill: scenario.precondition.fill,
         usable_bytes: crate::drive::full_bytes(scenario).unwrap_or(scenario.array.layout().logical_bytes()),
-        window_s: seconds,
+        window_s: run.simulated_ns as f64 / 1e9,
         write_amplification: amplification(run),
     }
 }

@@ -131,3 +131,31 @@ fn a_load_that_ends_before_its_warm_up_is_refused() {
         other => panic!("{:?}", other.map(|report| report.host.requests)),
     }
 }
+
+/// What an overloaded array serves is no matter of where the window begins: it first serves what the warm-up left.
+#[test]
+fn an_overloaded_array_serves_as_much_with_any_warmup() {
+    let served = |warmup: u64| {
+        let sets = [
+            "workload.requests=6000".to_owned(),
+            format!("workload.warmup={warmup}"),
+            "workload.arrival={process=\"poisson\", rate=20000}".to_owned(),
+        ];
+        let report = alone(&Scenario::load("tiny", &sets, None).expect("a scenario"));
+        assert!(report.host.warmup_requests <= warmup, "{warmup}");
+        (report.served_requests().expect("a window"), report.host.warmup_requests)
+    };
+    let (of_all, none) = served(0);
+    assert_eq!(none, 0);
+    for warmup in [2_000, 4_000] {
+        let (rate, left) = served(warmup);
+        assert!(
+            (rate / of_all - 1.0).abs() < 0.1,
+            "{rate} a second behind a warm-up of {warmup}, {of_all} of all"
+        );
+        assert!(left > warmup / 2, "{left} of {warmup} were left");
+    }
+    // Members that come to rest before the window have nothing left to do.
+    let rested = alone(&scenario(&["workload.arrival={process=\"poisson\", rate=20000}"]));
+    assert_eq!((rested.host.warmup_requests, rested.host.warmup_bytes), (0, 0));
+}

@@ -15,6 +15,7 @@ use harmonia_metrics::judgement::collection::{Cost, Verdict, do_nothing};
 use harmonia_metrics::{Report, Versus, judgement};
 use harmonia_scenario::policies::{self, Kind};
 
+use crate::load::counted;
 use crate::winners::{self, Name, required};
 use crate::{beyond, capital, label, needs, numbers};
 pub use pair::Pair;
@@ -32,8 +33,14 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let Pair { part, best, other, .. } = pair;
     if let Some(Cost { figures, verdict: Verdict::DoNothing }) = Cost::of(&part.comparison) {
         let seen = part.runs.first().and_then(|run| {
-            let events = judgement::events(run)?.round();
-            Some(format!(" Under {} each SSD collected {events} times.", name(label(run))))
+            judgement::events(run)?;
+            let events: u64 = run.devices.iter().map(|device| device.gc_events).sum();
+            Some(format!(
+                " Under {} the SSDs collected {} and erased {}.",
+                name(label(run)),
+                counted(events, "time"),
+                counted(run.array.erases, "block")
+            ))
         });
         return Some(do_nothing(&figures) + &seen.unwrap_or_default());
     }
@@ -136,8 +143,16 @@ fn gains(pair: &Pair<'_>, other: &Report, name: Name) -> String {
         let (ours, theirs) = (of(pair.best)?, of(other)?);
         let change = change(ours, theirs);
         let is_known = versus.is_none_or(|versus| versus.is_clear());
-        if !is_known || change.abs() < ALIKE {
-            return Some(format!("{what} about as under {}", name(label(other))));
+        match is_known {
+            false => return Some(format!("{what} about as under {}", name(label(other)))),
+            true if change.abs() < ALIKE => {
+                return Some(format!(
+                    "{what} within {} of that under {}",
+                    percent(ALIKE),
+                    name(label(other))
+                ));
+            }
+            true => {}
         }
         let word = if change < 0.0 { "lower" } else { "higher" };
         let by = versus.map_or_else(|| percent(change), |versus| winners::size(&versus));
