@@ -523,6 +523,11 @@ impl<T: Clone> MapCache<T> {
         self.parked.live()
     }
 
+    /// Pages that the whole map takes.
+    pub fn map_pages(&self) -> u32 {
+        self.pages.len() as u32
+    }
+
     pub fn counters(&self) -> MappingCacheCounters {
         self.counters
     }

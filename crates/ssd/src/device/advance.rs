@@ -87,7 +87,7 @@ impl<P: Probe> Device<P> {
                 self.tell_queue(now);
             }
             if self.probe.audits() {
-                self.audit();
+                self.audit_event();
             }
         }
         Ok(())

@@ -265,6 +265,8 @@ pub struct Device<P: Probe = NoProbe> {
     counters: DeviceCounters,
     /// Times an event was processed.
     events: u64,
+    /// Of each unit that checks have seen, its version then; empty without checks.
+    audited: Vec<Option<u64>>,
     /// As last told to a probe that asks for it.
     standing: Standing,
     /// What its dies did, where that is checked.
@@ -439,6 +441,7 @@ impl<P: Probe> Device<P> {
             takes_all: true,
             counters: DeviceCounters::default(),
             events: 0,
+            audited: Vec::new(),
             standing,
             diaries: Diaries::new(if probe.audits() { dies } else { 0 }),
             probe,

@@ -114,18 +114,34 @@ impl<P: Probe> Device<P> {
         self.governor.is_none() && self.is_quiet()
     }
 
-    /// Checks what must hold after every event: block counts each time, every page now and then.
+    /// Checks what must hold after every event.
     ///
     /// # Panics
     /// Says which invariant is broken.
     pub fn audit(&self) {
-        if self.events.is_multiple_of(256) {
-            self.ftl.audit();
-        } else {
-            for unit in 0..self.rules.shape.units() {
+        self.ftl.audit();
+        self.audit_dies();
+    }
+
+    /// [`audit`](Self::audit) after an event: block counts of the units that it changed and of one more, in turn, so that what a unit
+    /// did to another one is found, too; every page now and then.
+    pub(super) fn audit_event(&mut self) {
+        let units = self.rules.shape.units();
+        self.audited.resize(units as usize, None);
+        let in_turn = (self.events % u64::from(units)) as u32;
+        for unit in 0..units {
+            let version = Some(self.ftl.version(unit));
+            if std::mem::replace(&mut self.audited[unit as usize], version) != version || unit == in_turn {
                 self.ftl.audit_unit(unit);
             }
         }
+        if self.events.is_multiple_of(256) {
+            self.ftl.audit();
+        }
+        self.audit_dies();
+    }
+
+    fn audit_dies(&self) {
         for (index, die) in self.dies.iter().enumerate() {
             self.audit_lanes(index as u32, die);
         }

@@ -3,11 +3,23 @@
 //! Does not verify: that data content is right (a content probe does), nor anything about time.
 
 use super::mapping::Ftl;
-use super::state::NONE;
+use super::state::{NONE, Tally};
 use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
 use harmonia_types::IoCause;
 
 impl Ftl {
+    /// A number that is another one after whatever changes what a unit keeps, so that checks can leave out units that stayed as they
+    /// were.
+    pub(crate) fn version(&self, unit: u32) -> u64 {
+        let state = &self.units[unit as usize];
+        let Tally { programs, erases, victims, skipped } = &state.tally;
+        let now = [state.mapped, state.free, state.hidden, state.closings, state.retired()].map(u64::from);
+        let all = programs.iter().chain([erases, victims, skipped]).chain(&now);
+        all.fold(0, |version: u64, &count| {
+            (version ^ count).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        })
+    }
+
     /// Cheap invariants of one unit, in the number of its blocks.
     ///
     /// # Panics

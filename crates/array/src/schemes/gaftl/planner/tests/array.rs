@@ -19,6 +19,8 @@ use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_types::{Counters, DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 use super::super::GaftlPlanner;
 use super::copies::Copies;
@@ -40,6 +42,9 @@ use crate::{AgeingPlan, age};
 
 pub(super) type Place = (u16, u64);
 
+/// What places hold, looked up at each step.
+type Held = HashMap<Place, Sum, FxBuildHasher>;
+
 /// A transaction that was planned: what each place is to hold, and what it has read.
 #[derive(Default, Clone)]
 struct Run {
@@ -54,10 +59,10 @@ struct Shared {
     /// The first row of the reserve.
     reserve: u64,
     /// By device, and row.
-    flash: BTreeMap<Place, Sum>,
+    flash: Held,
     copies: Copies,
     /// What it would be if nothing had ever failed.
-    ideal: BTreeMap<Place, Sum>,
+    ideal: Held,
     /// What the places of devices hold that are not written since they failed, or since they became spares.
     blank: BTreeMap<u16, u32>,
     /// Pages that are being read and cannot be.
@@ -531,9 +536,9 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 5] {
         planner,
         layout,
         reserve: whole.member_bytes() / PAGE,
-        flash: BTreeMap::new(),
+        flash: Held::default(),
         copies: Copies::of(config.devices),
-        ideal: BTreeMap::new(),
+        ideal: Held::default(),
         blank: BTreeMap::new(),
         unreadable: BTreeSet::new(),
         given_up: BTreeSet::new(),

@@ -3,26 +3,31 @@
 //! Factors are whole numbers modulo a prime. P is the sum of units, Q the sum of each times its number. As in the field that arrays
 //! use, no two units have factors that are multiples of one another, and nothing else of that field matters here.
 
-use std::collections::BTreeMap;
-
 const PRIME: u32 = 251;
 
-/// What a place holds.
+/// What a place holds: symbols and their factors, by symbol.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sum(BTreeMap<u32, u32>);
+pub struct Sum(Vec<(u32, u32)>);
 
 impl Sum {
     pub fn of(symbol: u32) -> Sum {
-        Sum(BTreeMap::from([(symbol, 1)]))
+        Sum(vec![(symbol, 1)])
     }
 
     /// The sum with another one, so many times.
     pub fn plus(mut self, times: u32, other: &Sum) -> Sum {
-        for (&symbol, &factor) in &other.0 {
-            let own = self.0.entry(symbol).or_default();
-            *own = (*own + times * factor) % PRIME;
-            if *own == 0 {
-                self.0.remove(&symbol);
+        for &(symbol, factor) in &other.0 {
+            match self.place(symbol) {
+                Ok(at) => {
+                    self.0[at].1 = (self.0[at].1 + times * factor) % PRIME;
+                    if self.0[at].1 == 0 {
+                        self.0.remove(at);
+                    }
+                }
+                Err(at) if !(times * factor).is_multiple_of(PRIME) => {
+                    self.0.insert(at, (symbol, times * factor % PRIME))
+                }
+                Err(_) => {}
             }
         }
         self
@@ -35,7 +40,11 @@ impl Sum {
     }
 
     fn factor(&self, symbol: u32) -> u32 {
-        self.0.get(&symbol).copied().unwrap_or(0)
+        self.place(symbol).map_or(0, |at| self.0[at].1)
+    }
+
+    fn place(&self, symbol: u32) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&symbol, |&(symbol, _)| symbol)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -57,7 +66,7 @@ impl Span {
 
     pub fn add(&mut self, sum: &Sum) {
         let rest = self.rest(sum);
-        let Some((&own, &factor)) = rest.0.first_key_value() else { return };
+        let Some(&(own, factor)) = rest.0.first() else { return };
         let inverse = (1..PRIME).find(|inverse| inverse * factor % PRIME == 1).expect("it is a prime");
         let rest = Sum::default().plus(inverse, &rest);
         for (_, known) in &mut self.0 {
