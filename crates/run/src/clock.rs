@@ -526,6 +526,10 @@ mod tests {
 
     /// Runs 5000 requests of `tiny` on new members; how it ended, and what was submitted and completed.
     fn run(most: u64) -> (Result<(), RunError>, u64, u64) {
+        with_clock(most, |mut clock| (clock.run(), clock.listener.submitted, clock.listener.completed))
+    }
+
+    fn with_clock<T>(most: u64, then: impl FnOnce(Clock<'_, NoProbe, Counts>) -> T) -> T {
         let sets = ["workload.requests=5000".to_owned(), "workload.warmup=0".to_owned()];
         let scenario = Scenario::load("tiny", &sets, None).expect("a scenario");
         let array = &scenario.array;
@@ -533,9 +537,25 @@ mod tests {
         let array = Array::new(array, states.collect(), None, |_| NoProbe).expect("an array");
         let load = scenario.workload.prepare(&crate::drive::geometry(&scenario)).expect("a load");
         let listener = Counts { submitted: 0, completed: 0, most };
-        let mut clock = Clock::new(&scenario, load.source(1).expect("a source"), array, listener, 1);
-        let result = clock.run();
-        (result, clock.listener.submitted, clock.listener.completed)
+        then(Clock::new(&scenario, load.source(1).expect("a source"), array, listener, 1))
+    }
+
+    /// A rate is named where anything was served.
+    #[test]
+    fn an_overload_names_a_rate_that_was_served() {
+        let said = |requests: u64| {
+            with_clock(1, |mut clock| {
+                (clock.submitted, clock.outstanding.requests) = (1_000, requests);
+                clock.overloaded(SimTime(1_000_000_000)).to_string()
+            })
+        };
+        assert!(said(500).contains("an arrival rate of at most 400 requests a second"), "{}", said(500));
+        assert!(said(500).contains("a time_scale 2 times as large"), "{}", said(500));
+        assert!(
+            said(1_000).contains("a lower arrival rate, a larger time_scale of a trace, or"),
+            "{}",
+            said(1_000)
+        );
     }
 
     #[test]

@@ -62,11 +62,7 @@ fn what_would_not_end_well_is_refused() {
     );
     // An open loop that no array keeps up with.
     set(
-        &["workload.requests=1000000000", "workload.arrival.rate=1e9", "workload.size.mean=1MiB"],
-        &["cannot keep up", "a lower arrival rate", "closed"],
-    );
-    set(
-        &["workload.requests=1000000000", "workload.arrival.rate=1e6", "workload.size.mean=64KiB"],
+        &["workload.requests=1000000000", "workload.arrival.rate=1e6", "workload.size.mean=1MiB"],
         &["cannot keep up", "an arrival rate of at most", "time_scale", "closed"],
     );
     set(&["workload.warmup=1h"], &["before the warm-up did"]);

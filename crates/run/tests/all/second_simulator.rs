@@ -235,6 +235,7 @@ fn a_second_simulator_has_every_response_beyond_saturation() {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn a_second_simulator_agrees_where_reads_suspend_programs() {
     let load = Load { reads: 40_000.0, writes: 40_000.0, requests: 400_000, warmup: 100_000 };
     agree("suspending", load, &same_drive(), &[], (0.03, 1));

@@ -135,7 +135,8 @@ impl<P: Probe> Device<P> {
                 self.ftl.audit_unit(unit);
             }
         }
-        if self.events.is_multiple_of(256) {
+        // A page an event, on average, however large the device.
+        if self.events.is_multiple_of(u64::from(self.rules.shape.logical_pages).max(256)) {
             self.ftl.audit();
         }
         self.audit_dies();
