@@ -26,7 +26,7 @@ const READS: &str = "p99 of reads";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
 const AMPLIFICATION: &str = " Write amp includes parity.";
-const AMPLIFICATION_BEHIND_CACHE: &str = " Write amp counts parity; writes that caches absorb lower it.";
+const AMPLIFICATION_BEHIND_CACHE: &str = " Write amp counts parity, and is lower where caches absorb writes.";
 
 /// The answer of a comparison: at most 25 lines of 100 columns, unless there is much to warn of.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {

@@ -157,7 +157,7 @@ fn served(run: &Report) -> String {
         share if share < SHORT => {
             let before = match run.host.warmup_requests {
                 0 => String::new(),
-                left => format!(" and {} that the warm-up left", numbers::count(left)),
+                left => format!(" and {} requests that the warm-up left", numbers::count(left)),
             };
             format!(
                 " All {} arrive within {}; the array takes {} to serve them{before}.",

@@ -343,9 +343,16 @@ impl Said<'_> {
         let is_plain = winner.void.is_none() && winner.labels.iter().any(|label| label == baseline);
         (self.is_short && is_plain && winner.is_tie()).then(|| {
             let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
-            let text = match winner.labels.len() {
-                all if all == buildable => "all".to_owned(),
-                some => format!("{} and {} more", (self.name)(baseline), some - 1),
+            // Who is chosen is named, too, because the table shows another value.
+            let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
+            let chosen = chosen.filter(|one| *one != baseline && winner.labels.contains(one));
+            let text = match (winner.labels.len(), chosen) {
+                (all, _) if all == buildable => "all".to_owned(),
+                (2, Some(one)) => format!("{} and {}", (self.name)(baseline), (self.name)(one)),
+                (some, Some(one)) => {
+                    format!("{}, {} and {} more", (self.name)(baseline), (self.name)(one), some - 2)
+                }
+                (some, None) => format!("{} and {} more", (self.name)(baseline), some - 1),
             };
             let mut labels = winner.labels.clone();
             labels.sort_unstable();

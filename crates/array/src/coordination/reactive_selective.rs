@@ -56,7 +56,7 @@ impl Coordinator for ReactiveSelective {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "reactive-selective",
-    summary: "the first member whose free blocks fall to the hard threshold makes those at the soft one collect",
+    summary: "the first member whose free blocks fall to the hard threshold makes all at the soft threshold collect",
     source: "IEEE TC 2012, 4.3.1",
     keys: &own_keys::<trigger::Config>,
     build: &|parameters| {

@@ -25,7 +25,7 @@ pub fn total(judged: &[Vec<Judged>]) -> String {
     };
     let ((fitted, all_fitted), (within, all)) = (sum(Side::Fitted), sum(Side::Judged));
     format!(
-        "{within} of {all} measurements kept from fitting, and {fitted} of {all_fitted} used in it, are met within stated limits"
+        "{within} of {all} measurements not used for fitting, and {fitted} of {all_fitted} used for it, are met within stated limits"
     )
 }
 

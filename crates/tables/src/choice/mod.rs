@@ -56,7 +56,8 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let price = price(pair, other, name);
     let subject = subject(pair, name);
     let subject = if price.starts_with(&subject) { "It" } else { &*subject };
-    let needs = required(needs(best)).map(|what| format!(" {subject} needs SSDs that {what}."));
+    let rung = needs(best);
+    let needs = required(rung).map(|what| format!(" {subject} needs SSDs that {what} (needs: {rung})."));
     Some(format!(
         "Choose {}{}{}{}{} {}{}",
         choices(pair, name),
