@@ -12,7 +12,9 @@
 //! cargo run --release -p harmonia-bench -- profile-reads   only reads
 //! cargo run --release -p harmonia-bench -- profile-small one|eight 300000   only requests of one page
 //! cargo run --release -p harmonia-bench -- profile-ageing  only the ageing of a TLC drive of 1 TB
+//! cargo run --release -p harmonia-bench -- profile-cached ageing|writes   only a drive behind a write cache
 //! cargo run --release -p harmonia-bench -- ageing    only ageing
+//! cargo run --release -p harmonia-bench -- cached    only a drive behind a write cache
 //! cargo run --release -p harmonia-bench -- small     only requests of one page
 //! cargo run --release -p harmonia-bench -- die       only dies that collect step by step
 //! cargo run --release -p harmonia-bench -- threads   only what a second thread gains
@@ -23,6 +25,7 @@
 #![expect(clippy::print_stdout, reason = "prints a table")]
 #![expect(clippy::disallowed_types, reason = "measures wall time")]
 
+mod cached;
 mod floor;
 mod jobs;
 mod redundancy;
@@ -49,6 +52,7 @@ fn main() {
     match argument.as_str() {
         "memory" => return print_peak_memory(),
         "peak" => return jobs::print_peak(std::env::args().nth(2).unwrap_or_default().as_str()),
+        "profile-cached" => return cached::profile(std::env::args().nth(2).as_deref()),
         "profile-small" => return small::profile(std::env::args().skip(2)),
         "read-trace" => {
             return traces::print_peak_memory(std::env::args_os().nth(2).unwrap_or_default().into());
@@ -68,6 +72,7 @@ fn main() {
         "traces" => return traces::bench(&mut tables),
         "sweep" => return sweep::bench(&mut tables),
         "small" => return small::bench(&mut tables),
+        "cached" => return cached::bench(&mut tables),
         "threads" => return threads::bench(&mut tables, 8),
         _ => {}
     }
@@ -140,6 +145,7 @@ fn main() {
     });
     drop(state);
     small::bench(&mut tables);
+    cached::bench(&mut tables);
     inside_the_die(&mut tables, &mut floors);
     redundancy::bench(&mut tables, &mut floors);
     drop(floors);

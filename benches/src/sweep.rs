@@ -39,7 +39,7 @@ fn once(points: &[Point], cores: usize) -> (f64, f64) {
 }
 
 /// User and system time of this process so far.
-fn processor_seconds() -> f64 {
+pub fn processor_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name of the program, in brackets, may have blanks in it.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);

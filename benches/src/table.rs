@@ -207,11 +207,16 @@ pub struct Cost {
 }
 
 impl Floors {
-    /// Of `blocks` of 64 pages, 15% of them spare. Greedy cleaning is steady after a few overwrites of the whole device.
+    /// Of `blocks` of 64 pages, 15% of them spare.
     pub fn new(blocks: u32) -> Floors {
+        Floors::of(blocks, 64, 0.15)
+    }
+
+    /// Of `blocks` of so many pages, a share of them `spare`. Greedy cleaning is steady after a few overwrites of the whole device.
+    pub fn of(blocks: u32, pages_per_block: u32, spare: f64) -> Floors {
         let mut floors = Floors {
-            plain: Plain::new(blocks, 64, 0.15, 1),
-            prefetching: Prefetching::new(blocks, 64, 0.15, 1),
+            plain: Plain::new(blocks, pages_per_block, spare, 1),
+            prefetching: Prefetching::new(blocks, pages_per_block, spare, 1),
         };
         floors.plain.overwrite(20_000_000);
         floors.prefetching.overwrite(20_000_000);

@@ -322,14 +322,7 @@ fn age_device(
             let parity = if has_parity { parity.filter(is_parity).collect() } else { Vec::new() };
             Share::new(zones, below(filled.below), parity)
         };
-        let ageing = Ageing {
-            device,
-            ages_at: shape.ages_at,
-            goal: Goal { stop: shape.stop, min_victims: config.gc.min_victims },
-            policy: &*policy,
-            is_shared: shape.dies_per_unit > 1,
-            plan,
-        };
+        let ageing = Ageing::new(config, device, shape, &*policy, plan);
         let age = |(mut unit, writes): (UnitMut<'_>, u64)| {
             let _stop = CancelOnPanic(plan.cancel);
             let rng = Rng::stream(plan.seed, &format!("age/device/{device}/unit/{}", unit.index()));
@@ -343,7 +336,8 @@ fn age_device(
     })
 }
 
-/// Ages a device whose pages may lie anywhere: one thread, page by page, because what a unit holds depends on all others.
+/// Ages a device whose pages may lie anywhere: one thread, page by page, because what a unit holds depends on all others. Nearly all of
+/// the time goes to map entries that no cache holds, of pages that are overwritten and of all pages of victims; they are asked for ahead.
 ///
 /// Nothing takes time here, so no die collects when a page comes and no queue is longer than another: what is left of the
 /// rule for dies is round robin over the units that have room. The rule for planes stays whole.
@@ -355,91 +349,81 @@ fn age_dynamic(
     policy: &dyn victim::Victim,
     plan: &AgeingPlan<'_>,
 ) -> Result<Marks, AgeingError> {
-    let shape = ftl.shape().clone();
-    let goal = Goal { stop: shape.stop, min_victims: config.gc.min_victims };
     let mut rng = Rng::stream(plan.seed, &format!("age/device/{device}/anywhere"));
-    let mut anywhere = Anywhere::new(&shape);
-    let mut write = |ftl: &mut Ftl, lpn: u32| {
-        let unit = anywhere.unit(ftl, lpn);
-        write_to(ftl, unit, lpn, (goal, IoCause::Host), policy)
-    };
+    let mut anywhere = Anywhere::new(ftl.shape());
+    let ageing = Ageing::new(config, device, ftl.shape(), policy, plan);
     let parity = filled.end()..if filled.has_parity_beyond() { filled.used } else { 0 };
     let parity = parity.filter(|&page| filled.is_parity(page)).map(|page| page as u32).collect();
     let zones = filled.zones.iter().map(|zone| zone.start as u32..zone.end as u32).collect();
     let share = Share::new(zones, u32::try_from(filled.below).unwrap_or(u32::MAX), parity);
-    let filled = share.pages();
-    if filled == 0 {
+    if share.pages() == 0 {
         return Ok(Marks::default());
     }
     for &lpn in &share.parity {
-        write(ftl, lpn).map_err(|error| AgeingError::OutOfBlocks(device, error))?;
+        let unit = anywhere.unit(ftl, lpn);
+        let written = write_to(ftl, unit, lpn, (ageing.goal, IoCause::Host), policy);
+        written.map_err(|error| AgeingError::OutOfBlocks(device, error))?;
     }
-    let mut marks = Marks { units: 1, ..Marks::default() };
-    let window = u64::from(share.overwritten) / 2;
-    let stops = [overwrites.saturating_sub(2 * window), overwrites.saturating_sub(window), overwrites];
-    let total = u64::from(filled) + overwrites;
-    let mut mark = 0;
-    for done in 0..=total {
-        while mark < 3 && done >= u64::from(filled) && done - u64::from(filled) == stops[mark] {
-            marks.programs[mark] = ftl.tally().data_programs();
-            marks.host[mark] = stops[mark];
-            mark += 1;
-        }
-        if done == total {
-            break;
-        }
-        if done.is_multiple_of(1 << 16) {
-            if plan.cancel.load(Ordering::Relaxed) {
-                return Err(AgeingError::Cancelled);
-            }
-            plan.pages_done.fetch_add((total - done).min(1 << 16), Ordering::Relaxed);
-        }
-        let index = if done < u64::from(filled) {
-            done as u32
-        } else {
-            rng.below(u64::from(share.overwritten)) as u32
-        };
-        write(ftl, share.page(index)).map_err(|error| AgeingError::OutOfBlocks(device, error))?;
-    }
-    marks.complete = overwrites >= 2 * window;
-    Ok(marks)
+    let mut pages = share.zones.iter().cloned().flatten();
+    let pages = || pages.next().expect("as many pages as the zones have");
+    ageing.write_anywhere(ftl, &mut anywhere, share.pages().into(), pages)?;
+    let mut draw = || share.page(rng.below(u64::from(share.overwritten)) as u32);
+    windows(&share, overwrites, |count| {
+        ageing.write_anywhere(ftl, &mut anywhere, count, &mut draw)?;
+        Ok(ftl.tally().data_programs())
+    })
 }
 
 /// Where pages go that may lie anywhere.
 struct Anywhere {
     shape: Shape,
-    next: u32,
+    /// Units in the order in which they take pages, and the place there of the next one.
+    order: Vec<u32>,
+    next: usize,
     /// By die.
     next_plane: Vec<u32>,
 }
 
 impl Anywhere {
     fn new(shape: &Shape) -> Anywhere {
-        Anywhere { shape: shape.clone(), next: 0, next_plane: vec![0; shape.dies as usize] }
+        let order = (0..shape.units()).map(|position| shape.unit_at(position)).collect();
+        Anywhere { shape: shape.clone(), order, next: 0, next_plane: vec![0; shape.dies as usize] }
     }
 
     /// The unit that takes a page.
+    #[inline]
     fn unit(&mut self, ftl: &Ftl, lpn: u32) -> u32 {
-        let Anywhere { shape, next, next_plane } = self;
-        let room = if shape.names_die {
-            let die = shape.locate(lpn).0;
-            let turn = &mut next_plane[die as usize];
-            let unit = ftl.roomiest(die, *turn, |_| (0, 0));
-            *turn = unit.map_or(*turn, |unit| (unit + 1) % shape.units_per_die);
-            unit
-        } else {
-            let most = shape.most_live.unwrap_or(u32::MAX);
-            let order = (0..shape.units()).map(|step| (*next + step) % shape.units());
-            let position = order.into_iter().find(|&at| ftl.live_pages(shape.unit_at(at)) < most);
-            *next = position.map_or(*next, |position| (position + 1) % shape.units());
-            position.map(|position| shape.unit_at(position))
-        };
+        let room = if self.shape.names_die { self.plane(ftl, lpn) } else { self.in_turn(ftl) };
         // Where nobody has room for another unit's page, it stays where it is.
-        room.or_else(|| ftl.home(lpn)).unwrap_or(shape.units_for(lpn).start)
+        room.or_else(|| ftl.home(lpn)).unwrap_or_else(|| self.shape.units_for(lpn).start)
+    }
+
+    /// Of the die that a page number names, the unit with the most room.
+    fn plane(&mut self, ftl: &Ftl, lpn: u32) -> Option<u32> {
+        let die = self.shape.locate(lpn).0;
+        let turn = &mut self.next_plane[die as usize];
+        let unit = ftl.roomiest(die, *turn, |_| (0, 0))?;
+        *turn = (unit + 1) % self.shape.units_per_die;
+        Some(unit)
+    }
+
+    /// The next unit that has room.
+    #[inline]
+    fn in_turn(&mut self, ftl: &Ftl) -> Option<u32> {
+        let most = self.shape.most_live.unwrap_or(u32::MAX);
+        for _ in 0..self.order.len() {
+            let unit = self.order[self.next];
+            self.next = if self.next + 1 < self.order.len() { self.next + 1 } else { 0 };
+            if ftl.live_pages(unit) < most {
+                return Some(unit);
+            }
+        }
+        None
     }
 }
 
 /// Writes a page of a unit, which collects before if it has to.
+#[inline]
 fn write_to(
     ftl: &mut Ftl,
     unit: u32,
@@ -448,9 +432,15 @@ fn write_to(
     policy: &dyn victim::Victim,
 ) -> Result<(), OutOfBlocks> {
     if ftl.free_blocks(unit) <= ftl.shape().ages_at {
-        ftl.unit(unit).collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe)?;
+        collect(ftl, unit, goal, policy)?;
     }
     ftl.program(unit, lpn, cause, None, &mut NoProbe).map(|_| ())
+}
+
+/// Apart, so that pages that need no room save no registers for it.
+#[inline(never)]
+fn collect(ftl: &mut Ftl, unit: u32, goal: Goal, policy: &dyn victim::Victim) -> Result<(), OutOfBlocks> {
+    ftl.unit(unit).collect(goal, policy, &NoReads, SimTime::ZERO, &mut NoProbe).map(|_| ())
 }
 
 /// Pages of the map that memory does not hold come to flash, each once, where anything was written.
@@ -481,7 +471,24 @@ struct Ageing<'a> {
     plan: &'a AgeingPlan<'a>,
 }
 
-impl Ageing<'_> {
+impl<'a> Ageing<'a> {
+    fn new(
+        config: &harmonia_ssd::SsdConfig,
+        device: u16,
+        shape: &Shape,
+        policy: &'a dyn victim::Victim,
+        plan: &'a AgeingPlan<'a>,
+    ) -> Ageing<'a> {
+        Ageing {
+            device,
+            ages_at: shape.ages_at,
+            goal: Goal { stop: shape.stop, min_victims: config.gc.min_victims },
+            policy,
+            is_shared: shape.dies_per_unit > 1,
+            plan,
+        }
+    }
+
     fn age(
         &self,
         unit: &mut UnitMut<'_>,
@@ -545,6 +552,40 @@ impl Ageing<'_> {
                 }
                 unit.write_all(pages, self.goal, self.policy)?;
                 left -= pages.len();
+            }
+            Ok(())
+        })
+    }
+
+    /// The same where pages may lie anywhere. A page's map entry is asked for [`TOGETHER`] pages ahead, and what is noted of the block in
+    /// which its old data lies half as many.
+    #[inline]
+    fn write_anywhere(
+        &self,
+        ftl: &mut Ftl,
+        anywhere: &mut Anywhere,
+        count: u64,
+        mut next: impl FnMut() -> u32,
+    ) -> Result<(), AgeingError> {
+        const HALF: usize = TOGETHER / 2;
+        let mut known = [0; TOGETHER];
+        let ahead = count.min(TOGETHER as u64) as usize;
+        for lpn in &mut known[..ahead] {
+            *lpn = next();
+            ftl.prefetch_entry(*lpn);
+        }
+        let (mut left, mut at) = (count - ahead as u64, 0);
+        self.steps(count, |step| {
+            for _ in 0..step {
+                ftl.prefetch_home(known[(at + HALF) % TOGETHER]);
+                let unit = anywhere.unit(ftl, known[at]);
+                write_to(ftl, unit, known[at], (self.goal, IoCause::Host), self.policy)?;
+                if left > 0 {
+                    left -= 1;
+                    known[at] = next();
+                    ftl.prefetch_entry(known[at]);
+                }
+                at = (at + 1) % TOGETHER;
             }
             Ok(())
         })

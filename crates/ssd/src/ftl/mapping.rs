@@ -336,10 +336,8 @@ impl Ftl {
         origin: Option<Origin>,
         probe: &mut P,
     ) -> Result<u32, OutOfBlocks> {
-        if self.shape.is_dynamic()
-            && let Some(home) = self.home(lpn).filter(|&home| home != unit)
-        {
-            self.unit(home).forget(lpn);
+        if self.shape.is_dynamic() {
+            return self.program_anywhere(unit, lpn, cause, origin, probe);
         }
         if self.program_within(unit, lpn, cause, origin, probe) {
             return Ok(0);

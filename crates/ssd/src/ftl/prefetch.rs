@@ -30,6 +30,19 @@ impl Ftl {
         prefetch_whole(&self.units[unit as usize]);
     }
 
+    /// The same for the entry of an LPN where a page may lie in several units.
+    #[inline]
+    pub fn prefetch_entry(&self, lpn: u32) {
+        prefetch(&self.map, lpn as usize);
+    }
+
+    /// The same, then, for what is noted of the block that it lies in. Looks at that entry.
+    #[inline]
+    pub fn prefetch_home(&self, lpn: u32) {
+        // Where it lies in none, that asks for nothing.
+        prefetch(&self.entries, (self.map[lpn as usize] >> self.shape.page_bits) as usize);
+    }
+
     /// The same for what is noted of the block that an LPN lies in, and of the one that it goes to next.
     #[inline]
     pub(crate) fn prefetch_block_of(&self, unit: u32, lpn: u32) {

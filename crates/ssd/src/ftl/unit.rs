@@ -276,10 +276,12 @@ impl UnitMut<'_> {
         now: SimTime,
         probe: &mut P,
     ) -> Result<Collected, OutOfBlocks> {
-        let mut sum = Collected::default();
+        let (mut sum, mut asked) = (Collected::default(), None);
         while !goal.is_met(sum.victims, self.free()) {
             let Some(block) = self.choose(victim, queued_reads, now) else { break };
-            sum.add(&self.collect_one(block, true, probe)?.0);
+            asked = self.relocate(block, asked, true, &mut sum, probe)?;
+            self.erase(block, probe);
+            sum.victims += 1;
         }
         Ok(sum)
     }
@@ -295,7 +297,7 @@ impl UnitMut<'_> {
         probe: &mut P,
     ) -> Result<(Collected, Erased), OutOfBlocks> {
         let mut collected = Collected::default();
-        self.relocate(victim, goes_on, &mut collected, probe)?;
+        self.relocate(victim, None, goes_on, &mut collected, probe)?;
         let erased = self.erase(victim, probe);
         collected.victims = 1;
         Ok((collected, erased))
@@ -383,23 +385,27 @@ impl UnitMut<'_> {
         }
     }
 
-    /// Moves all live pages of a closed block, leaving it ready to erase. `goes_on` as in [`collect_one`](Self::collect_one).
+    /// Moves all live pages of a closed block, leaving it ready to erase. `goes_on` as in [`collect_one`](Self::collect_one): then the
+    /// caches have been asked for what moving the block takes that is returned. `asked` is what the call before returned.
     fn relocate<P: Probe>(
         &mut self,
         victim: BlockId,
+        asked: Option<BlockId>,
         goes_on: bool,
         sum: &mut Collected,
         probe: &mut P,
-    ) -> Result<(), OutOfBlocks> {
+    ) -> Result<Option<BlockId>, OutOfBlocks> {
         if self.placing.is_some() {
-            return self.relocate_apart(victim, sum, probe);
+            return self.relocate_apart(victim, sum, probe).map(|()| None);
         }
         self.begin(victim);
         let pages = self.shape.data_pages as usize;
         let base = victim.0 << self.shape.page_bits;
         let mapped = self.base + base;
         // Ask for all map entries at once, gather without branches, then write: the cache misses overlap.
-        self.prefetch_pages(victim);
+        if asked != Some(victim) {
+            self.prefetch_pages(victim);
+        }
         let next = if goes_on { fewest_valid(self.best).map(|(block, _)| block) } else { None };
         if let Some(next) = next {
             // Its pages are asked for here, and their map entries below, while this one moves.
@@ -418,10 +424,12 @@ impl UnitMut<'_> {
         }
         let packing = self.shape.packing;
         if packing.packs() {
-            let mut last = None;
+            let mut end = 0;
             for &offset in &self.scratch[pages..][..live] {
-                let page = packing.page_of(offset);
-                sum.reads += u32::from(last.replace(page) != Some(page));
+                if offset >= end {
+                    end = packing.end_of(packing.page_of(offset));
+                    sum.reads += 1;
+                }
             }
         } else {
             (sum.reads, sum.programs) = (sum.reads + live as u32, sum.programs + live as u32);
@@ -462,7 +470,7 @@ impl UnitMut<'_> {
         }
         sum.moves += live as u32;
         self.entries[victim.index()] = encode(BlockState::Collecting, 0);
-        Ok(())
+        Ok(next)
     }
 
     /// The program that collection has begun at a frontier takes live pages of the closed block that has the fewest, if the drive

@@ -50,6 +50,66 @@ impl Ftl {
         true
     }
 
+    /// [`Ftl::program`] where a page may lie in several units. Where the map counts through all of them so do the other tables, and one
+    /// page number finds a place in each.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub(super) fn program_anywhere<P: Probe>(
+        &mut self,
+        unit: u32,
+        lpn: u32,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        let (shape, state) = (&self.shape, &mut self.units[unit as usize]);
+        let open = state.frontiers[0].as_mut().filter(|open| open.page + 1 < shape.data_pages);
+        let (Some(open), None) = (open, &self.placing) else {
+            return self.program_at_end(unit, lpn, cause, origin, probe);
+        };
+        let in_unit = open.block << shape.page_bits | open.page;
+        open.page += 1;
+        state.mapped += 1;
+        state.tally.programs[cause as usize] += 1;
+        let ppn = shape.ppn_base(unit) + in_unit;
+        let old = std::mem::replace(&mut self.map[lpn as usize], ppn);
+        if old != NONE {
+            let block = old >> shape.page_bits;
+            let home = (block / shape.blocks_per_unit) as usize;
+            self.units[home].mapped -= 1;
+            let entry = &mut self.entries[block as usize];
+            *entry -= 1;
+            let of_unit = block as usize - home * shape.blocks_per_unit as usize;
+            let groups = (shape.blocks_per_unit as usize).div_ceil(GROUP);
+            let best = &mut self.best[home * groups + of_unit / GROUP];
+            if *entry <= best.entry() {
+                *best = GroupKey::of(*entry, self.erases[block as usize], of_unit).min(*best);
+            }
+        }
+        self.entries[(ppn >> shape.page_bits) as usize] += 1;
+        self.reverse[ppn as usize] = lpn;
+        probe.program(FlashPage { unit, ppn: Ppn(in_unit) }, shape.device_lpn(unit, lpn), cause, origin);
+        Ok(0)
+    }
+
+    /// The same of a page that opens or closes a block, or that a policy places.
+    #[inline(never)]
+    fn program_at_end<P: Probe>(
+        &mut self,
+        unit: u32,
+        lpn: u32,
+        cause: IoCause,
+        origin: Option<Origin>,
+        probe: &mut P,
+    ) -> Result<u32, OutOfBlocks> {
+        if let Some(home) = self.home(lpn).filter(|&home| home != unit) {
+            self.unit(home).forget(lpn);
+        }
+        self.unit(unit).program(lpn, cause, origin, probe)
+    }
+
     /// [`UnitMut::move_page`].
     ///
     /// # Errors
@@ -117,5 +177,61 @@ impl Ftl {
         let place = |ppn| FlashPage { unit, ppn: Ppn(ppn) };
         probe.copy(place(from), place(to), shape.device_lpn(unit, lpn));
         Some(Moved { to: destination, between_planes, summaries: 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use harmonia_engine::Rng;
+    use harmonia_flash::presets;
+
+    use super::*;
+    use crate::config::{Allocation, Amount, SsdConfig};
+    use crate::gc::victim::{self, NoReads};
+    use crate::probe::NoProbe;
+    use harmonia_types::SimTime;
+
+    /// Two dies of 70 blocks of six pages, any of which may hold any page.
+    fn anywhere() -> SsdConfig {
+        let mut config = SsdConfig::of(presets::find("tiny-test").expect("a preset"));
+        let geometry = &mut config.geometry;
+        (geometry.chips_per_channel, geometry.planes_per_die) = (1, 1);
+        (geometry.blocks_per_plane, geometry.pages_per_block) = (70, 6);
+        config.ftl.reserved_blocks = Amount::Blocks(20);
+        config.ftl.allocation = Allocation::Dynamic;
+        config.gc.hard_threshold = Amount::Blocks(3);
+        config
+    }
+
+    /// The same pages, in the same units, by the way that all can go. Some come back to the unit that holds them, others move.
+    #[test]
+    fn what_is_written_within_a_block_is_what_the_long_way_writes() {
+        let config = anywhere();
+        let victim = victim::build(&config.gc.victim).expect("a policy");
+        let mut short = Ftl::new(&config, 1, "device").expect("it works");
+        let mut long = short.clone();
+        let (shape, mut rng) = (short.shape().clone(), Rng::stream(9, "within"));
+        let goal = crate::ftl::Goal { stop: shape.stop, min_victims: 1 };
+        for _ in 0..5 * shape.logical_pages {
+            let (unit, lpn) = (rng.below(2) as u32, rng.below(shape.logical_pages.into()) as u32);
+            if short.live_pages(unit) >= shape.most_live.expect("units share pages") {
+                continue;
+            }
+            for ftl in [&mut short, &mut long].into_iter().filter(|ftl| ftl.free_blocks(unit) <= shape.hard) {
+                let mut unit = ftl.unit(unit);
+                unit.collect(goal, &*victim, &NoReads, SimTime::ZERO, &mut NoProbe).expect("room");
+            }
+            short.program(unit, lpn, IoCause::Host, None, &mut NoProbe).expect("room");
+            long.program_at_end(unit, lpn, IoCause::Host, None, &mut NoProbe).expect("room");
+        }
+        let tables = |ftl: &Ftl| {
+            let mut tables = Vec::new();
+            ftl.write_tables(&mut tables).expect("memory takes everything");
+            tables
+        };
+        short.audit();
+        assert_eq!((short.unit_states(), tables(&short)), (long.unit_states(), tables(&long)));
+        assert!(short.reverse[..] == long.reverse[..] && short.best == long.best);
+        assert!(short.tally().erases > 100, "blocks were collected");
     }
 }
