@@ -238,7 +238,11 @@ impl BlamePhases {
     /// Adds the blame of one request.
     pub fn add(&mut self, blame: &RequestBlame) {
         self.data.add(&blame.data);
-        // Most requests have no other phase.
+        self.add_redundancy(blame);
+    }
+
+    /// Adds the phases of one request's blame that are for redundancy.
+    pub(crate) fn add_redundancy(&mut self, blame: &RequestBlame) {
         for (sum, phase) in [(&mut self.parity, &blame.parity), (&mut self.reconstruct, &blame.reconstruct)] {
             if *phase != Blame::default() {
                 sum.add(phase);

@@ -198,8 +198,12 @@ impl HostRecorder {
             "the blame of request {} must sum to its response time",
             completion.id
         );
-        self.phases.add(&completion.blame);
-        self.apart.add_apart(&completion.blame);
+        self.phases.data.add(&completion.blame.data);
+        // Of most requests that is all.
+        if completion.blame.data.total() != response_ns {
+            self.phases.add_redundancy(&completion.blame);
+            self.apart.add_apart(&completion.blame);
+        }
         if let Some(within) = self.deadlines.of(completion.operation) {
             let count =
                 if completion.response() > within { &mut self.kept.missed } else { &mut self.kept.met };
