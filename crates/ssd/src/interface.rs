@@ -23,7 +23,7 @@ pub struct Status {
     /// An event that runs as one command is known exactly. Otherwise it is the command that runs, the live pages left of
     /// the victim, its erase, and as many victims like the best there is now as the event still needs.
     pub gc_remaining: SimDuration,
-    /// Page writes the device can surely take before a unit reaches its hard threshold.
+    /// Page writes the device can surely take before a unit reaches its hard threshold, beside those that its write cache holds.
     pub writes_until_hard: u64,
     /// Invalid pages among written ones, 0..=1: what collecting could win.
     pub fragmentation: f64,
@@ -39,7 +39,8 @@ pub struct Status {
     #[serde(default)]
     pub window: Window,
     /// Page writes the device can take before collection is forced, if they spread evenly over its allocation units:
-    /// what the unit with the least room can take, times the units. In a deterministic window this is what is left of it.
+    /// what the unit with the least room can take, times the units, less what its write cache holds. In a deterministic window this is
+    /// what is left of it.
     #[serde(default)]
     pub window_writes: u64,
 }

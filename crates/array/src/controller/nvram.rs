@@ -6,7 +6,8 @@
 //!
 //! There is one table, by member and page, with a cap in pages. A page that is written again while it is parked takes no more
 //! room. Reads of a parked page are answered from here. A write that finds no room waits for its member, and is counted.
-//! What is parked is durable: a flush does not wait for it, and it survives a loss of power.
+//! What is parked is durable: a flush does not wait for it, and it survives a loss of power. So a write that takes entries away is with FUA: a
+//! member whose cache forgets has programmed it when it is done.
 //!
 //! Each change of an entry gets a number. A write to the member remembers the number at its submission: when it is done, it
 //! takes away entries that are older, and no newer ones. While one is under way its entry is not written back. No two writes
@@ -167,12 +168,16 @@ impl Nvram {
         (first, end.saturating_sub(first))
     }
 
-    /// A write of these pages goes to the member.
-    pub fn write_begins(&mut self, device: DeviceId, (first, count): Run) {
+    /// A write of these pages goes to the member. Returns whether one of them is parked.
+    pub fn write_begins(&mut self, device: DeviceId, (first, count): Run) -> bool {
         let parked = &mut self.members[device.index()].pages;
+        let mut replaces = false;
         if !parked.is_empty() {
-            parked.range_mut(first..first + count).for_each(|(_, entry)| entry.writers += 1);
+            for (_, entry) in parked.range_mut(first..first + count) {
+                (entry.writers, replaces) = (entry.writers + 1, true);
+            }
         }
+        replaces
     }
 
     /// The member refused these pages of the write with this token.

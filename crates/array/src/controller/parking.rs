@@ -58,13 +58,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         is_parked
     }
 
-    /// A write or discard goes to a member: it will replace what is parked.
-    pub(super) fn write_begins(&mut self, node: u32) {
+    /// A write or discard goes to a member: it will replace what is parked. Returns whether anything is.
+    pub(super) fn write_begins(&mut self, node: u32) -> bool {
         let operation = self.nodes.get(node).operation;
-        if let Some((nvram, run)) = self.replaced_by(&operation) {
-            nvram.write_begins(operation.device, run);
-            self.nodes.get_mut(node).change = nvram.clock();
-        }
+        let Some((nvram, run)) = self.replaced_by(&operation) else { return false };
+        let replaces = nvram.write_begins(operation.device, run);
+        let clock = nvram.clock();
+        self.nodes.get_mut(node).change = clock;
+        replaces
     }
 
     /// The member did not take it, or this part of it.

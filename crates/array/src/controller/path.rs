@@ -277,8 +277,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// How a command is marked for its device, by the request of its operation: the placement [`handle`] of the stream or volume, and
-    /// whether a write is with FUA. What the array does by itself has neither mark; writes of a log or bitmap are with FUA whoever
-    /// waits for them. [`Purpose::Marks`] is something else: the bits of the bitmap.
+    /// whether a write is with FUA. What the array does by itself has neither mark; writes of a log or bitmap, and those that replace
+    /// what is parked, are with FUA whoever waits for them. [`Purpose::Marks`] is something else: the bits of the bitmap.
     #[inline]
     fn marks_of(&self, parent: Parent) -> (u16, bool) {
         let Some(request) = self.request_of(parent) else { return (0, false) };
@@ -303,9 +303,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let given = self.nodes.get_mut(node);
         given.progress.give();
         given.slot = slot as u16;
-        if self.nvram.is_some() && !is_twin {
-            self.write_begins(node);
-        }
+        let replaces_parked = self.nvram.is_some() && !is_twin && self.write_begins(node);
         let (couples, is_upkeep, background) = match parent {
             Parent::Request(_) => (false, false, false),
             Parent::Transaction(handle) => {
@@ -328,8 +326,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             },
             background,
             handle,
-            // What the array keeps for itself is on flash when it is answered.
-            fua: fua || operation.parity.cause == IoCause::Log,
+            // What the array keeps for itself is on flash when it is answered, and so is what NVRAM then no longer holds.
+            fua: fua || replaces_parked || operation.parity.cause == IoCause::Log,
             ..SubRequest::new(token, operation.operation, operation.offset, operation.length)
         };
         self.give(0, slot, sub, now)

@@ -4,6 +4,7 @@
 mod ageing_by;
 mod ageing_superblocks;
 mod ageing_within;
+mod behind_caches;
 mod bitmap;
 mod closed_forms;
 mod command_window;

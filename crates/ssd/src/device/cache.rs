@@ -318,6 +318,16 @@ impl<P: Probe> Device<P> {
         self.cache.as_ref().is_some_and(|cache| cache.pages.held() > 0)
     }
 
+    /// Pages that the cache holds and that take space of flash later: their programs have not begun.
+    pub(super) fn cached_for_flash(&self) -> u64 {
+        let Some(cache) = &self.cache else { return 0 };
+        // Where dies share their blocks, the map is settled when pages go to a die.
+        let dies = if self.superblocks.is_some() { &[][..] } else { &self.dies };
+        let at_dies = dies.iter().flat_map(|die| self.waiting_from(die.head));
+        let to_come = at_dies.filter(|op| op.owner.is_cache() && op.kind.writes()).count();
+        (cache.pages.waiting() as usize + to_come) as u64
+    }
+
     /// Pages in the cache that no die has yet, and what is in line.
     #[inline]
     pub(super) fn not_handed_over(&self) -> usize {

@@ -42,7 +42,7 @@ impl<P: Probe> Device<P> {
             Window::Deterministic => {
                 // A look comes once a block, so it warns a block early rather than late.
                 let block = u64::from(self.rules.shape.data_pages);
-                let warns_at = self.writes_of_fullest() / PARTS + block;
+                let warns_at = self.writes_left_in_window() / PARTS + block;
                 State::Deterministic { warns_at: Some(warns_at) }
             }
         };

@@ -87,14 +87,15 @@ impl<P: Probe> Device<P> {
                 .filter_map(|die| self.collection_left(die, now, self.interrupted))
                 .max()
                 .unwrap_or_default(),
-            writes_until_hard: self.writes_of_fullest(),
+            writes_until_hard: self.writes_of_fullest().saturating_sub(self.cached_for_flash()),
             fragmentation: if written == 0 { 0.0 } else { invalid as f64 / written as f64 },
             correctable_error_rate: None,
             queue_depth: self.waiting_or_running() as u32,
             last_activity: self.last_activity,
             wear_mean: self.ftl.tally().erases as f64 / self.ftl.erase_counts().len() as f64,
             window: self.window.window(),
-            window_writes: self.writes_of_fullest() * u64::from(shape.units()),
+            window_writes: (self.writes_of_fullest() * u64::from(shape.units()))
+                .saturating_sub(self.cached_for_flash()),
         }
     }
 

@@ -103,7 +103,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn warn_of_end(&mut self, now: SimTime) {
         if let State::Deterministic { warns_at: Some(warns_at) } = self.window
-            && self.writes_of_fullest() <= warns_at
+            && self.writes_left_in_window() <= warns_at
         {
             self.window = State::Deterministic { warns_at: None };
             self.notices.push((now, Notice::WindowWarning));
@@ -114,5 +114,11 @@ impl<P: Probe> Device<P> {
     pub(super) fn writes_of_fullest(&self) -> u64 {
         let units = 0..self.rules.shape.units();
         units.map(|unit| self.ftl.writes_until_hard(unit)).min().unwrap_or(0)
+    }
+
+    /// The same, less its share of what the cache holds.
+    pub(super) fn writes_left_in_window(&self) -> u64 {
+        let cached = self.cached_for_flash().div_ceil(self.rules.shape.units().into());
+        self.writes_of_fullest().saturating_sub(cached)
     }
 }

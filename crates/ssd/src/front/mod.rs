@@ -958,6 +958,11 @@ impl WriteCache {
         self.returned > 0
     }
 
+    /// Pages that wait in lists.
+    pub fn waiting(&self) -> u32 {
+        self.waiting
+    }
+
     /// Pages that wait and do not rest, and what is in line.
     pub fn not_handed_over(&self) -> usize {
         (self.waiting - self.resting) as usize + self.line.len()

@@ -100,6 +100,28 @@ fn streams_that_stay_apart_are_drives_with_their_share_of_the_spare() {
     }
 }
 
+/// 1,600 logical blocks of 2,000. One half of the data is hot and gets three quarters of the writes; the other half is rewritten, too. Both are
+/// collected at the same number of valid pages, so hot data gets half of the spare, and all that is written is
+///
+/// ```text
+/// 3/4 x (a drive of 800 logical blocks of 1,000) + 1/4 x (the same)
+/// ```
+#[test]
+fn hot_and_cold_data_that_are_apart_are_two_drives_with_their_shares_of_the_spare() {
+    let pages = 128;
+    let mut config = unit(2_000, 1_600, 3, streams(2, "persistent"));
+    config.geometry.pages_per_block = pages;
+    let half = 800 * pages;
+    let mut rng = Rng::stream(1, "hot and cold");
+    let draw = || rng.below(u64::from(half)) as u32 + if rng.chance(0.75) { 0 } else { half };
+    let handle_of = |lpn: u32| if lpn < half { 1 } else { 2 };
+    let (by_handle, found) = amplification(&config, handle_of, 20 * 2 * half, draw);
+    let alone = uniform(1_000, 800, 1, pages);
+    within(found, alone, 0.01, "both");
+    within(by_handle[1], alone, 0.01, "hot");
+    within(by_handle[2], alone, 0.01, "cold");
+}
+
 #[test]
 fn cold_data_that_is_apart_leaves_all_spare_to_the_hot() {
     // 400 blocks of cold data that is never written again, 400 of hot, 100 spare.
