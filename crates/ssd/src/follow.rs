@@ -194,8 +194,9 @@ impl MapAccount {
             page.keep_last(&mut collected, &mut others);
         }
         self.room = self.room.min(others);
-        let is_met = |page: &Box<PageAccount>| page.blame != Blame::NONE;
-        (self.write, self.read) = (self.write.filter(is_met), self.read.filter(is_met));
+        for page in [&mut self.write, &mut self.read] {
+            *page = page.take().filter(|page| page.blame != Blame::NONE);
+        }
         self
     }
 }
