@@ -30,6 +30,9 @@ COMMANDS: dict[str, list[str]] = {
                 "--set", "ssd.gc.victim=greedy,d-choices,random,fifo,cost-benefit", "--set", "workload.requests=600"],
     "schedules": ["compare", "tiny", "--policies", "local", "--set", "ssd.ftl.allocation_unit=plane", "--set", "ssd.gc.domain=plane",
                   "--set", "ssd.gc.schedule=blocking,io-parallel"],
+    # Write caches in one run of both, and programs that reads suspend.
+    "cached": ["compare", "tiny", "--policies", "local", "--set", "ssd.write_cache.size=none,1MiB",
+               "--set", "ssd.timing.suspend_host_program=20us"],
     # Trims take no time, which no logarithmic axis has a place for.
     "deletes": ["compare", "tiny", "--policies", "local", "--set", "workload.trim_fraction=0.2",
                 "--set", "ssd.gc.concurrency.policy=fixed,adaptive"],

@@ -122,6 +122,35 @@ def test_the_inside_of_an_ssd_is_drawn_over_time(opened: Open) -> None:
     assert page.locator("#over-time-chart svg[role=img]").count() == len(runs) - 1
 
 
+def test_write_caches_and_suspended_programs_are_drawn(opened: Open) -> None:
+    """Two lanes more, empty for the run without a cache; the legend of planes names what is suspended."""
+    both = opened("cached")
+    page, runs = both.page, both.written.runs
+    filled = [device["over_time"]["write_cache_filled"] for device in runs[1]["devices"]]
+    assert "write_cache_filled" not in runs[0]["devices"][0]["over_time"]
+    heights = lambda lane, run: [float(y) for y in re.findall(r"(?:M\S+ |V)([\d.]+)",
+        page.locator(f"#over-time-chart path[data-lane='{lane}'][data-run='{run}']").get_attribute("d") or "")]
+    for lane, of in [(5, lambda shares: sum(shares) / len(shares)), (6, max)]:
+        shares = [of(at_once) for at_once in zip(*filled)]
+        steps = heights(lane, 1)
+        assert len(steps) == len(shares) and max(shares) > min(shares)
+        # Higher is fuller, on one scale.
+        low, high = steps[shares.index(min(shares))], steps[shares.index(max(shares))]
+        scale = (low - high) / (max(shares) - min(shares))
+        assert all(abs(low - y - (share - min(shares)) * scale) < 0.2 for y, share in zip(steps, shares))
+        assert heights(lane, 0) == []
+    page.locator("#over-time-chart").focus()
+    page.keyboard.press("ArrowRight")
+    said = page.locator("#over-time-readout").inner_text()
+    assert said.count("no write cache") == 2 and "% of write caches held" in said and "% in the fullest" in said
+    assert "A cache at 100% has no room" in page.locator("#over-time").inner_text()
+    assert "program of the host suspended" in page.locator("#planes-legend").inner_text()
+    page.click("[data-planes=all]")
+    assert page.locator("#planes-chart g[data-work='9']").count() > 0
+    plain = opened("comparison").page
+    assert "write cache" not in plain.locator("#over-time").inner_text()
+
+
 def test_the_frontier_has_a_mark_a_run_where_its_figures_are(opened: Open) -> None:
     """Marks stand in the order of the report's figures; those that no other beats are named, in picture and title."""
     both = opened("comparison")

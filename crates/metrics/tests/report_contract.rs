@@ -179,6 +179,8 @@ fn devices(wear: &Wear) -> Vec<DeviceReport> {
         empty_blocks_change_variance_by_width: vec![(16_384, 1.5), (32_768, 0.25)],
         queue_depth_mean: Some(3.0),
         queue_depth_max: 9,
+        // Absent without a write cache.
+        write_cache_filled: Vec::new(),
     };
     devices
 }

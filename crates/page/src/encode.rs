@@ -154,6 +154,7 @@ fn work(work: PlaneWork) -> u64 {
         PlaneWork::GcEvent => 6,
         PlaneWork::Suspended => 7,
         PlaneWork::Summary => 8,
+        PlaneWork::HostSuspended => 9,
     }
 }
 

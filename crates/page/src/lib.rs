@@ -47,21 +47,31 @@ pub use recordings::Recordings;
 
 const PAGE: &str = include_str!("assets/page.html");
 const STYLE: &str = include_str!("assets/page.css");
+/// Whether a page needs it, and the script.
+type Script = (fn(&Needs) -> bool, &'static str);
+const ALWAYS: fn(&Needs) -> bool = |_| true;
+/// What is on some pages only: others are not made longer by it.
+struct Needs {
+    caches: bool,
+    suspended: bool,
+}
 /// In the order in which they need one another.
-const SCRIPTS: [&str; 13] = [
-    include_str!("assets/base.js"),
-    include_str!("assets/chosen.js"),
-    include_str!("assets/recording.js"),
-    include_str!("assets/responses.js"),
-    include_str!("assets/frontier.js"),
-    include_str!("assets/columns.js"),
-    include_str!("assets/blame.js"),
-    include_str!("assets/request.js"),
-    include_str!("assets/timeline_picture.js"),
-    include_str!("assets/timeline.js"),
-    include_str!("assets/over_time.js"),
-    include_str!("assets/planes.js"),
-    include_str!("assets/main.js"),
+const SCRIPTS: [Script; 15] = [
+    (ALWAYS, include_str!("assets/base.js")),
+    (ALWAYS, include_str!("assets/chosen.js")),
+    (ALWAYS, include_str!("assets/recording.js")),
+    (ALWAYS, include_str!("assets/responses.js")),
+    (ALWAYS, include_str!("assets/frontier.js")),
+    (ALWAYS, include_str!("assets/columns.js")),
+    (ALWAYS, include_str!("assets/blame.js")),
+    (ALWAYS, include_str!("assets/request.js")),
+    (ALWAYS, include_str!("assets/timeline_picture.js")),
+    (ALWAYS, include_str!("assets/timeline.js")),
+    (ALWAYS, include_str!("assets/over_time.js")),
+    (|page| page.caches, include_str!("assets/over_time_caches.js")),
+    (ALWAYS, include_str!("assets/planes.js")),
+    (|page| page.suspended, include_str!("assets/planes_suspended.js")),
+    (ALWAYS, include_str!("assets/main.js")),
 ];
 
 /// The page about these runs; of each variant the first seed may have been recorded. `scenario` is the resolved
@@ -99,7 +109,10 @@ pub fn render(
     };
     let data::Encoded { data, recordings: encoded } = charts.encode();
     let seeds = charts.seeds();
-    let script = SCRIPTS.concat();
+    let needs =
+        Needs { caches: runs.iter().any(over_time::has_cache), suspended: planes.has_suspended(&recordings) };
+    let needed = SCRIPTS.iter().filter(|(is_needed, _)| is_needed(&needs));
+    let script: String = needed.map(|(_, script)| *script).collect();
     filled(PAGE, &|slot| match slot {
         "version" => escaped(version(runs)),
         "title" => escaped(&format!("{} - {}", words.headline, tables::scenario_name(runs))),

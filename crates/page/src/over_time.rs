@@ -39,9 +39,27 @@ pub(super) fn encode(run: &Report, shown: usize) -> Value {
         })
     });
     let BandwidthReport { bucket_ns, bytes, .. } = &run.host.bandwidth;
-    json!({
+    let mut all = json!({
         "length": run.simulated_ns, "ssds": series.collect::<Vec<_>>(), "host": {"width": bucket_ns, "bytes": bytes},
-    })
+    });
+    // A page without write caches is as it was before there were any.
+    if has_cache(run) {
+        let of_cache =
+            run.devices.iter().map(|device| &device.over_time).filter(|over_time| is_cached(over_time));
+        let caches = of_cache
+            .map(|over_time| json!({"width": over_time.bucket_ns, "filled": over_time.write_cache_filled}));
+        all["caches"] = caches.collect();
+    }
+    all
+}
+
+fn is_cached(over_time: &OverTimeReport) -> bool {
+    !over_time.write_cache_filled.is_empty()
+}
+
+/// Whether its SSDs have write caches, and were watched.
+pub(super) fn has_cache(run: &Report) -> bool {
+    run.devices.iter().any(|device| is_cached(&device.over_time))
 }
 
 pub(super) fn caption(runs: &[Report], shown: usize) -> String {
@@ -50,12 +68,19 @@ pub(super) fn caption(runs: &[Report], shown: usize) -> String {
         true => format!(" Shown are the first {shown} of {all} SSDs."),
         false => String::new(),
     };
+    let caches = match runs.iter().any(has_cache) {
+        true => {
+            " The lanes of write caches show what share of their slots holds a page: the mean over all SSDs with a write cache, and the \
+             fullest of them. A slot is held until the program of its page has ended. <b>A cache at 100% has no room, so writes wait.</b>"
+        }
+        false => "",
+    };
     format!(
         "The lanes show means over short stretches of time: how much hosts read and write, how many channels of an SSD collect, how many of its blocks \
          are empty, how many page operations of the host wait or run there, and how many blocks it erases a second. A \
          block under collection counts as empty once it is erased. The axis of empty blocks does not begin at zero. \
          <b>A steady line of empty blocks means that garbage collection keeps pace. Drops and surges mean that it works \
-         in bouts.</b>{which}"
+         in bouts.</b>{caches}{which}"
     )
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use harmonia_metrics::Report;
 use harmonia_metrics::recording::{DiePlanes, MemberPlanes, Recording, SPANS_MAX, common_die};
 use harmonia_tables::{label, numbers};
-use harmonia_types::DeviceId;
+use harmonia_types::{DeviceId, PlaneWork};
 use serde_json::{Value, json};
 
 use super::encode;
@@ -27,11 +27,21 @@ impl Planes {
         if self.shown.is_none() { " hidden" } else { "" }
     }
 
+    /// The die that is shown, as a run has recorded it.
+    fn of_run<'a>(&self, recording: Option<&'a Recording>) -> Option<&'a DiePlanes> {
+        let (recording, (member, die)) = recording.zip(self.shown)?;
+        recorded(recording.planes.as_ref().filter(|planes| planes.member == member)?, die)
+    }
+
+    /// Whether any of these runs suspended a program of the host there.
+    pub(super) fn has_suspended(&self, recordings: &[Option<&Recording>]) -> bool {
+        let dies = recordings.iter().filter_map(|recording| self.of_run(*recording));
+        dies.flat_map(|die| &die.spans).any(|span| span.work == PlaneWork::HostSuspended)
+    }
+
     /// What the charts need of a run, null if it has not recorded that die; its bytes are appended.
     pub(super) fn encode(&self, recording: Option<&Recording>, index: usize, encoded: &mut String) -> Value {
-        let Some((recording, (member, die))) = recording.zip(self.shown) else { return Value::Null };
-        let members = recording.planes.as_ref().filter(|planes| planes.member == member);
-        let Some(die) = members.and_then(|planes| recorded(planes, die)) else { return Value::Null };
+        let Some((die, recording)) = self.of_run(recording).zip(recording) else { return Value::Null };
         let _ = writeln!(
             encoded,
             "<script type=\"application/octet-stream\" id=\"planes-{index}\">{}</script>",

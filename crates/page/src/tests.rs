@@ -232,7 +232,7 @@ fn names_cannot_break_out_of_the_page() {
         vec![run(name, "blocking", 10, 5, &[0.9, 0.1]), run("local", "blocking", 20, 5, &[0.9, 0.1])];
     runs[0].scenario["name"] = name.into();
     let page = render(&comparison(runs), &Cross::default(), &[], name);
-    let of_ours = SCRIPTS.concat().matches("<script").count();
+    let of_ours = SCRIPTS.iter().map(|(_, script)| script.matches("<script").count()).sum::<usize>();
     assert_eq!(page.matches("<script").count() - of_ours, 2, "the data and the program");
     assert!(!page.contains("alert(1)</script>") && page.contains("&lt;/script&gt;&lt;script&gt;alert(1)"));
 }
@@ -421,6 +421,33 @@ fn what_went_on_inside_an_ssd_is_on_the_page() {
         page(four_runs()).contains("aria-labelledby=\"over-time-title\" hidden>"),
         "of reports of before"
     );
+}
+
+/// Lanes, data and words of write caches are on pages that have any, and on no other.
+#[test]
+fn write_caches_over_time_are_on_the_page_where_there_are_any() {
+    let page = |runs: Vec<Report>| render(&comparison(runs), &Cross::default(), &[], "");
+    let mut cached = watched("cached", 2.0);
+    cached.devices[0].over_time.write_cache_filled = vec![0.5, 1.0, 0.25];
+    let text = page(vec![watched("plain", 2.0), cached]);
+    let caches = r#""overTime":{"caches":[{"filled":[0.5,1.0,0.25],"width":16384}],"host""#;
+    assert!(text.contains(caches) && text.matches("\"caches\":").count() == 1);
+    assert!(text.contains("cacheMost") && text.contains("A cache at 100% has no room"));
+    let plain = page(vec![watched("plain", 2.0), watched("other", 2.0)]);
+    assert!(["\"caches\":", "cacheMost", "A cache at 100%"].iter().all(|what| !plain.contains(what)));
+}
+
+#[test]
+fn programs_of_the_host_that_were_suspended_are_drawn_where_there_are_any() {
+    let page = |work| {
+        let mut recorded = recorded(&[0]);
+        let dies = &mut recorded.as_mut().and_then(|of| of.planes.as_mut()).expect("planes").dies;
+        dies[0].spans[3].work = work;
+        render(&comparison(four_runs()), &Cross::default(), &[recorded, None], "")
+    };
+    let script = "program of the host suspended";
+    assert!(page(PlaneWork::HostSuspended).contains(script));
+    assert!(!page(PlaneWork::Suspended).contains(script));
 }
 
 /// Variances are compared at a width that all have: the widest bucket's.

@@ -19,7 +19,7 @@ use harmonia_array::{AgedState, Followed, Followup, Holder, OperationAccount, St
 use harmonia_metrics::rows::OPERATIONS;
 use harmonia_metrics::{BlameSum, Observer, Report};
 use harmonia_scenario::{Scenario, Variant};
-use harmonia_ssd::follow::{Collection, Met, PageAccount, Place, Why};
+use harmonia_ssd::follow::{Before, Collection, MapAccount, Met, PageAccount, Place, Why};
 use harmonia_types::units::format_duration;
 use harmonia_types::{
     Blame, Completion, Counter, Counters, DeviceId, IoCause, Operation, Phase, RequestBlame, SimDuration,
@@ -135,7 +135,7 @@ pub struct ExplainedPart {
     pub cause: &'static str,
     /// Unit: ns.
     pub ns: u64,
-    /// What the request used or waited for: `die`, `bus`, `command`, `link`, `shared-link`, `write-cache`, `member`, `rows`,
+    /// What the request used or waited for: `die`, `bus`, `command`, `link`, `shared-link`, `write-cache`, `mapping-cache`, `member`, `rows`,
     /// `stripe-cache`, `log`, `bitmap`, `queue`, `late`, `earlier-writes` or `power`.
     pub at: &'static str,
     /// Where in the member.
@@ -147,7 +147,10 @@ pub struct ExplainedPart {
     /// Counted in the die.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plane: Option<u32>,
-    /// Pages that the die served meanwhile.
+    /// What the drive did with a page of its map meanwhile, which was not in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<MapOperation>,
+    /// Pages that the die served meanwhile; at `mapping-cache`, pages of the map that the drive read and programmed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<ServedBefore>,
     /// The collection that was waited for; absent where the die held writes back until its turn, programmed pages of another
@@ -160,6 +163,15 @@ pub struct ExplainedPart {
     /// The request that changed them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held_by_request: Option<u64>,
+}
+
+/// What a drive did with a page of its map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MapOperation {
+    /// `read`, or `write` of a changed page to make room for another.
+    pub operation: &'static str,
+    /// What that time went to, by its name in blame.
+    pub cause: &'static str,
 }
 
 /// What a die served while a page waited for it.
@@ -617,7 +629,48 @@ fn member_operation(account: &OperationAccount) -> MemberOperation {
 /// The parts of an operation, in about the order in which they come, without those that took no time.
 fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
     let (blame, none) = (&account.blame, PageAccount::default());
-    let (page, place) = account.page.as_ref().map_or((&none, None), |page| (page, page.place));
+    let page = account.page.as_ref().unwrap_or(&none);
+    let own_link = if account.page.is_some() { page.blame.link } else { blame.link };
+    let wait = |cause, ns, at| ExplainedPart { cause, ns, at, ..ExplainedPart::default() };
+    let mut all = vec![
+        wait("link", own_link, "link"),
+        wait("link", blame.link - own_link, "shared-link"),
+        wait("controller", blame.controller, "controller"),
+        wait("cache_wait", blame.cache_wait, "write-cache"),
+    ];
+    all.extend(on_map(&page.map, account, names));
+    let queue_gc = blame.queue_gc.saturating_sub(page.map.collected());
+    all.extend(on_flash(page, &Blame { queue_gc, ..*blame }, account, names));
+    all.retain(|part| part.ns > 0);
+    all.extend(of_no_place(blame, &all));
+    all
+}
+
+/// What a drive did with its map before it could serve a page.
+fn on_map(map: &MapAccount, account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
+    let cause = "map_wait";
+    let room = ExplainedPart { before: served(&map.before), at: "mapping-cache", ..ExplainedPart::default() };
+    let mut all = vec![ExplainedPart { cause, ns: map.room, ..room }];
+    for (operation, page) in [("write", &map.write), ("read", &map.read)] {
+        let Some(page) = page else { continue };
+        let of_map = |part: ExplainedPart| ExplainedPart {
+            map: Some(MapOperation { operation, cause: part.cause }),
+            cause: if part.cause == "queue_gc" { part.cause } else { cause },
+            ..part
+        };
+        all.extend(on_flash(page, &page.blame, account, names).into_iter().map(of_map));
+    }
+    all
+}
+
+/// The parts of the time that a page spent at its die, or at its cache.
+fn on_flash(
+    page: &PageAccount,
+    blame: &Blame,
+    account: &OperationAccount,
+    names: &Names,
+) -> Vec<ExplainedPart> {
+    let place = page.place;
     let at = |cause, ns, at| {
         let Place { channel, die, plane } = place.unwrap_or(Place { channel: 0, die: 0, plane: None });
         let is_inside = place.is_some() && matches!(at, "die" | "bus" | "command");
@@ -629,16 +682,11 @@ fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
     };
     let inside = |at| if place.is_some() { at } else { "member" };
     let is_on_flash = place.is_some_and(|place| place.plane.is_some());
-    let own_link = if account.page.is_some() { page.blame.link } else { blame.link };
-    let before = Some(page.before)
-        .filter(|before| before.reads + before.programs + before.background > 0)
-        .map(|before| ServedBefore {
-            reads: before.reads,
-            programs: before.programs,
-            background: before.background,
-        });
     let for_host = page.host_on_bus + page.host_in_command;
-    let host = ExplainedPart { before, ..at("queue_host", blame.queue_host - for_host, inside("die")) };
+    let host = ExplainedPart {
+        before: served(&page.before),
+        ..at("queue_host", blame.queue_host - for_host, inside("die"))
+    };
     let of_die = |met: &Met| ExplainedPart {
         collection: met
             .collection
@@ -647,31 +695,25 @@ fn parts(account: &OperationAccount, names: &Names) -> Vec<ExplainedPart> {
         ..at("queue_gc", met.ns, "die")
     };
     let known: u64 = page.collections.iter().map(|met| met.ns).sum();
-    let rest = blame.queue_gc.saturating_sub(known + page.gc_on_bus + page.gc_in_command + page.gc_for_map);
-    let mut all = vec![
-        at("link", own_link, "link"),
-        at("link", blame.link - own_link, "shared-link"),
-        at("controller", blame.controller, "controller"),
-        at("cache_wait", blame.cache_wait, "write-cache"),
-        at("map_wait", blame.map_wait, "mapping-cache"),
-        host,
-        at("queue_rebuild", blame.queue_rebuild, inside("die")),
-    ];
+    let rest = blame.queue_gc.saturating_sub(known + page.gc_on_bus + page.gc_in_command);
+    let mut all = vec![host, at("queue_rebuild", blame.queue_rebuild, inside("die"))];
     all.extend(page.collections.iter().map(of_die));
     all.extend([
         at("queue_gc", rest, "member"),
         at("queue_gc", page.gc_on_bus, "bus"),
         at("queue_gc", page.gc_in_command, "command"),
-        at("queue_gc", page.gc_for_map, "mapping-cache"),
         at("queue_host", page.host_on_bus, "bus"),
         at("queue_host", page.host_in_command, "command"),
         at("transfer", blame.transfer, inside("bus")),
         // A write cache answers before any die does.
         at("service", blame.service, if is_on_flash { "die" } else { "write-cache" }),
     ]);
-    all.retain(|part| part.ns > 0);
-    all.extend(of_no_place(blame, &all));
     all
+}
+
+fn served(before: &Before) -> Option<ServedBefore> {
+    let &Before { reads, programs, background } = before;
+    (reads + programs + background > 0).then_some(ServedBefore { reads, programs, background })
 }
 
 /// What the time of an operation went to beyond these parts: of a cause for which nothing better is known than the member.

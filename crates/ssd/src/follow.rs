@@ -11,6 +11,17 @@
 //!
 //! What a page's time went to is the device's own account, [`Blame`]. The follower says where. A wait for collection that lies
 //! further back than it remembers is told without the collection.
+//!
+//! Where the map is not in memory (`ssd.ftl.mapping_cache`), a page may have waited before it came to its die:
+//!
+//! ```text
+//! memory  |-- others hold it --|-- a changed page is written --|-- it is read --|
+//! die                          |-- queue --|-- program --------|-- queue --|----|
+//! page    from                                                                  goes on
+//! ```
+//!
+//! A read or a write of the map is a page operation like others, so it has a [`PageAccount`] of its own. Of that, somebody who came later waited for
+//! the end: after its command had begun, for the rest of that.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -146,12 +157,134 @@ pub struct PageAccount {
     pub gc_on_bus: u64,
     /// What was for pages of collection in the same command; the rest was for the die. Unit: ns.
     pub gc_in_command: u64,
-    /// What was for the die of a page of the map (`ssd.ftl.mapping_cache`). Unit: ns.
-    pub gc_for_map: u64,
     /// What the die served meanwhile.
     pub before: Before,
     /// Collections of the die that it waited for.
     pub collections: Vec<Met>,
+    /// What it waited for before that, because its page of the map was not in memory (`ssd.ftl.mapping_cache`).
+    pub map: MapAccount,
+}
+
+/// What a page waited for because its page of the map was not in memory, in this order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MapAccount {
+    /// For memory that other pages of the map held. Unit: ns.
+    pub room: u64,
+    /// Pages of the map that the drive read and wrote meanwhile.
+    pub before: Before,
+    /// For a changed page of the map that was written to make room; in its blame is only what was waited for.
+    pub write: Option<Box<PageAccount>>,
+    /// For the read of the page, in the same way.
+    pub read: Option<Box<PageAccount>>,
+}
+
+impl MapAccount {
+    fn on_flash(&self) -> impl Iterator<Item = &PageAccount> {
+        self.write.iter().chain(&self.read).map(|page| &**page)
+    }
+
+    /// What of it counts as waiting for collection. Unit: ns.
+    pub fn collected(&self) -> u64 {
+        self.on_flash().map(|page| page.blame.queue_gc).sum()
+    }
+
+    /// The last part of it: so much for collection, and so much for all else.
+    fn of_last(mut self, mut collected: u64, mut others: u64) -> MapAccount {
+        for page in [&mut self.read, &mut self.write].into_iter().flatten() {
+            page.keep_last(&mut collected, &mut others);
+        }
+        self.room = self.room.min(others);
+        for page in [&mut self.write, &mut self.read] {
+            *page = page.take().filter(|page| page.blame != Blame::NONE);
+        }
+        self
+    }
+}
+
+impl PageAccount {
+    /// The last part of what it waited for collection, at most `left`, of which it takes that away.
+    fn keep_last_collected(&mut self, left: &mut u64) {
+        let met = self.collections.iter_mut().rev().map(|met| &mut met.ns);
+        let parts = [&mut self.gc_in_command, &mut self.gc_on_bus].into_iter().chain(met);
+        parts.for_each(|part| keep(part, left));
+        self.collections.retain(|met| met.ns > 0);
+    }
+
+    /// The last part of its time on flash.
+    fn keep_last(&mut self, collected: &mut u64, others: &mut u64) {
+        let before = *collected;
+        self.keep_last_collected(collected);
+        let Blame { service, transfer, queue_rebuild, mut queue_host, .. } = self.blame;
+        queue_host -= self.host_on_bus + self.host_in_command;
+        let mut blame = Blame { service, transfer, queue_rebuild, ..Blame::NONE };
+        for part in [
+            &mut blame.transfer,
+            &mut blame.service,
+            &mut self.host_in_command,
+            &mut self.host_on_bus,
+            &mut blame.queue_rebuild,
+            &mut queue_host,
+        ] {
+            keep(part, others);
+        }
+        blame.queue_host = queue_host + self.host_on_bus + self.host_in_command;
+        blame.queue_gc = before - *collected;
+        self.blame = blame;
+    }
+}
+
+fn keep(part: &mut u64, left: &mut u64) {
+    *part = (*part).min(*left);
+    *left -= *part;
+}
+
+/// A read or a write of a page of the map.
+#[derive(Debug, Clone)]
+pub(crate) struct MapTouch {
+    pub is_read: bool,
+    /// When it was ready for its die, when its command began, and when that ended.
+    pub ready: SimTime,
+    pub start: SimTime,
+    pub end: SimTime,
+    /// When its die collected while it waited.
+    pub collected: Vec<(SimTime, SimTime)>,
+    pub account: PageAccount,
+}
+
+/// What is known of a frame of the map.
+#[derive(Debug, Clone, Default)]
+struct MapFrame {
+    /// The last write of its page.
+    written: Option<MapTouch>,
+    /// The write that made room for the page that is in it now.
+    before: Option<MapTouch>,
+    /// The read of that page.
+    read: Option<MapTouch>,
+}
+
+/// What is known of the map of a device.
+#[derive(Debug, Clone, Default)]
+struct Map {
+    frames: BTreeMap<u32, MapFrame>,
+    /// When pages of it were read (`true`) and written.
+    touched: VecDeque<(SimTime, bool)>,
+    /// By token and page: what it has waited for the map.
+    waited: BTreeMap<(u64, u32), MapAccount>,
+    /// The same by slot of the write cache, of whoever gets the slot, and of the page that is done next.
+    slots: BTreeMap<u32, MapAccount>,
+    next: MapAccount,
+}
+
+impl Map {
+    /// What a page has waited for the map that is done or refused now.
+    fn take(&mut self, token: u64, page: u32) -> MapAccount {
+        let next = std::mem::take(&mut self.next);
+        self.waited.remove(&(token, page)).unwrap_or(next)
+    }
+
+    fn forget(&mut self) {
+        self.waited.clear();
+    }
 }
 
 /// What a follower knows of a die.
@@ -173,15 +306,14 @@ pub struct Follower {
     /// By token: the page that was done last so far, and when; ties go to the lowest.
     done: BTreeMap<u64, (SimTime, u32, PageAccount)>,
     /// By token and time.
-    refused: BTreeMap<(u64, SimTime), PageAccount>,
+    refused: BTreeMap<(u64, SimTime), Vec<PageAccount>>,
     /// By token and page: where it was read or programmed.
     places: BTreeMap<(u64, u32), (u32, Ppn)>,
     /// By slot of the write cache: whom those who waited for it waited for.
     slots: BTreeMap<u32, PageAccount>,
     /// Of the page that is about to be done.
     next: Option<PageAccount>,
-    /// What that page waited for collection because of the map.
-    next_for_map: SimDuration,
+    map: Map,
     /// Of collections that all are kept of.
     window: Option<(SimTime, SimTime)>,
     /// By die.
@@ -199,7 +331,7 @@ impl Follower {
             places: BTreeMap::new(),
             slots: BTreeMap::new(),
             next: None,
-            next_for_map: SimDuration::ZERO,
+            map: Map::default(),
             window: None,
             kept: Vec::new(),
         }
@@ -229,9 +361,9 @@ impl Follower {
         self.done.get(&token).map(|(.., account)| account)
     }
 
-    /// What is known of pages of it that were refused at a time.
-    pub fn page_refused(&self, token: u64, at: SimTime) -> Option<&PageAccount> {
-        self.refused.get(&(token, at))
+    /// What is known of pages of it that were refused at a time, in the order in which they were.
+    pub fn pages_refused(&self, token: u64, at: SimTime) -> &[PageAccount] {
+        self.refused.get(&(token, at)).map_or(&[], |pages| pages)
     }
 
     /// A page of an operation is read or programmed at a place of a unit.
@@ -345,11 +477,6 @@ impl Follower {
         self.next = self.switch.is_on().then_some(account);
     }
 
-    /// The page that is done or refused next has waited so long for a die that collected, which had a page of the map.
-    pub(crate) fn waited_for_map(&mut self, collected: SimDuration) {
-        self.next_for_map = collected;
-    }
-
     /// The slot of a page in the write cache is free; whoever waits for it waited for that page.
     pub(crate) fn frees_slot(&mut self, slot: u32, account: PageAccount) {
         if self.switch.is_on() {
@@ -362,31 +489,115 @@ impl Follower {
         let Some(mut account) = self.slots.get(&slot).cloned() else { return };
         account.blame = *blame;
         // It may have come after a part of that collection.
-        let mut left = blame.queue_gc - self.next_for_map.0;
-        for part in [&mut account.gc_in_command, &mut account.gc_on_bus] {
-            *part = left.min(*part);
-            left -= *part;
-        }
-        for met in account.collections.iter_mut().rev() {
-            met.ns = left.min(met.ns);
-            left -= met.ns;
-        }
-        account.collections.retain(|met| met.ns > 0);
+        let mut left = blame.queue_gc - self.map.next.collected();
+        account.keep_last_collected(&mut left);
         if left == 0 {
             self.says_of_next(account);
         }
     }
 
-    fn take_next(&mut self, blame: &Blame) -> PageAccount {
+    /// A page of the map gets a frame.
+    pub(crate) fn map_gets(&mut self, frame: u32, now: SimTime) {
+        let of = self.map.frames.entry(frame).or_default();
+        of.before = of.written.take().filter(|write| write.end == now);
+        of.read = None;
+    }
+
+    /// The page of a frame has been read or written.
+    pub(crate) fn map_touched(&mut self, frame: u32, touch: MapTouch) {
+        let touched = &mut self.map.touched;
+        if touched.len() == OPERATIONS {
+            touched.pop_front();
+        }
+        touched.push_back((touch.end, touch.is_read));
+        let of = self.map.frames.entry(frame).or_default();
+        let last = if touch.is_read { &mut of.read } else { &mut of.written };
+        *last = Some(touch);
+    }
+
+    /// A page has waited since `from` for the page of the map that is in a frame now.
+    pub(crate) fn waited_for_map(
+        &mut self,
+        (token, page): (u64, u32),
+        frame: u32,
+        (from, now): (SimTime, SimTime),
+    ) {
+        let account = self.account_for_map(frame, (from, now));
+        self.map.waited.insert((token, page), account);
+    }
+
+    /// The same of whoever waits for a slot of the write cache.
+    pub(crate) fn slot_waited_for_map(&mut self, slot: u32, frame: u32, (from, now): (SimTime, SimTime)) {
+        let account = self.account_for_map(frame, (from, now));
+        self.map.slots.insert(slot, account);
+    }
+
+    /// The page that is done next got this slot, which the map had kept: it waited so long for collection, and so long for all else.
+    pub(crate) fn gets_kept_slot(&mut self, slot: u32, collected: u64, others: u64) {
+        self.map.next = self.map.slots.remove(&slot).unwrap_or_default().of_last(collected, others);
+    }
+
+    fn account_for_map(&self, frame: u32, (from, now): (SimTime, SimTime)) -> MapAccount {
+        let frame = self.map.frames.get(&frame);
+        let [before, read] = [frame.and_then(|of| of.before.as_ref()), frame.and_then(|of| of.read.as_ref())];
+        let until = before.or(read).map_or(now, |touch| touch.ready);
+        let meanwhile = self.map.touched.iter().filter(|(at, _)| from < *at && *at <= until);
+        let mut served = Before::default();
+        for (_, is_read) in meanwhile {
+            *(if *is_read { &mut served.reads } else { &mut served.programs }) += 1;
+        }
+        let on_flash = |touch: Option<&MapTouch>| touch.and_then(|touch| self.waited_since(touch, from));
+        MapAccount {
+            room: until.saturating_since(from).as_ns(),
+            before: served,
+            write: on_flash(before),
+            read: on_flash(read),
+        }
+    }
+
+    /// What somebody waited for it who waited since `from`.
+    fn waited_since(&self, touch: &MapTouch, from: SimTime) -> Option<Box<PageAccount>> {
+        let MapTouch { ready, start, end, collected, account, .. } = touch;
+        let all = end.saturating_since(from).as_ns();
+        if all == 0 {
+            return None;
+        }
+        if from <= *ready {
+            return Some(Box::new(account.clone()));
+        }
+        if from > *start {
+            let blame = Blame { service: all, ..Blame::NONE };
+            return Some(Box::new(PageAccount { blame, place: account.place, ..PageAccount::default() }));
+        }
+        let collected: Vec<(SimTime, SimTime)> = collected
+            .iter()
+            .filter(|(_, end)| *end > from)
+            .map(|&(begin, end)| (begin.max(from), end))
+            .collect();
+        let die = account.place.map_or(0, |place| place.die);
+        let (collections, before) = (self.met(die, &collected), self.served_between(die, from, *start));
+        let on_die: u64 = collections.iter().map(|met| met.ns).sum();
+        let Blame { service, transfer, .. } = account.blame;
+        let queue_gc = on_die + account.gc_on_bus + account.gc_in_command;
+        let waited = all - (service + transfer + queue_gc);
+        let inside = account.host_on_bus + account.host_in_command;
+        let queue_rebuild = account.blame.queue_rebuild.min(waited - inside);
+        let queue_host = waited - queue_rebuild;
+        let blame = Blame { service, transfer, queue_gc, queue_rebuild, queue_host, ..Blame::NONE };
+        Some(Box::new(PageAccount { blame, before, collections, ..account.clone() }))
+    }
+
+    fn take_next(&mut self, token: u64, page: u32, blame: &Blame) -> PageAccount {
         let told = self.next.take().filter(|account| account.blame == *blame);
         let account = told.unwrap_or_else(|| PageAccount { blame: *blame, ..PageAccount::default() });
-        PageAccount { gc_for_map: std::mem::take(&mut self.next_for_map).0, ..account }
+        PageAccount { map: self.map.take(token, page), ..account }
     }
 
     /// A page of an operation is done.
     pub(crate) fn is_done(&mut self, token: u64, page: u32, finish: SimTime, blame: &Blame) {
-        let account = self.take_next(blame);
+        let account = self.take_next(token, page, blame);
         if !self.switch.is_on() {
+            self.map.forget();
             self.done.clear();
             self.refused.clear();
             self.places.clear();
@@ -399,10 +610,10 @@ impl Follower {
     }
 
     /// A page of an operation is refused.
-    pub(crate) fn is_refused(&mut self, token: u64, at: SimTime, blame: &Blame) {
-        let account = self.take_next(blame);
+    pub(crate) fn is_refused(&mut self, token: u64, page: u32, at: SimTime, blame: &Blame) {
+        let account = self.take_next(token, page, blame);
         if self.switch.is_on() {
-            self.refused.entry((token, at)).or_insert(account);
+            self.refused.entry((token, at)).or_default().push(account);
         }
     }
 }
@@ -541,7 +752,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_first_tells_for_its_moment() {
+    fn what_is_refused_at_one_moment_is_told_apart() {
         let (mut follower, switch) = follower();
         let blame = |service| Blame { service, ..Blame::NONE };
         for service in [1, 2] {
@@ -550,15 +761,16 @@ mod tests {
                 gc_on_bus: service,
                 ..PageAccount::default()
             });
-            follower.is_refused(5, SimTime(9), &blame(service));
+            follower.is_refused(5, 0, SimTime(9), &blame(service));
         }
-        assert_eq!(follower.page_refused(5, SimTime(9)).map(|account| account.gc_on_bus), Some(1));
-        assert_eq!(follower.page_refused(5, SimTime(8)), None);
+        let on_bus: Vec<u64> =
+            follower.pages_refused(5, SimTime(9)).iter().map(|account| account.gc_on_bus).collect();
+        assert_eq!((on_bus, follower.pages_refused(5, SimTime(8))), (vec![1, 2], &[][..]));
         switch.set(false);
-        follower.is_refused(6, SimTime(9), &blame(1));
+        follower.is_refused(6, 0, SimTime(9), &blame(1));
         follower.is_done(6, 0, SimTime(10), &blame(1));
-        let known = [5, 6].map(|token| follower.page_refused(token, SimTime(9)));
-        assert_eq!(known, [None, None], "nothing is remembered once it is off");
+        let known = [5, 6].map(|token| follower.pages_refused(token, SimTime(9)).len());
+        assert_eq!(known, [0, 0], "nothing is remembered once it is off");
     }
 
     /// A slot waited 5 ns in its command, 7 for the bus, and 10 and 20 for collections. Whoever came later waited for the end of that.

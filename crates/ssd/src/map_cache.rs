@@ -120,6 +120,8 @@ struct Parked<T> {
 pub(crate) enum Next<T> {
     /// Read this page of the map into this frame.
     Read { page: u32, frame: u32 },
+    /// A page of the map has got this frame, which was never written: it is there.
+    Blank { frame: u32 },
     /// Write the page of the map in this frame.
     Write { page: u32, frame: u32 },
     /// Its page of the map is there.
@@ -330,6 +332,7 @@ impl<T: Clone> MapCache<T> {
                 return Some(Next::Read { page, frame });
             }
             self.is_there(frame);
+            return Some(Next::Blank { frame });
         }
     }
 
@@ -603,7 +606,7 @@ mod tests {
             match next {
                 Next::Read { frame, .. } => cache.is_there(frame),
                 Next::Write { frame, .. } => cache.is_written(frame),
-                Next::GoesOn(_) => {}
+                Next::Blank { .. } | Next::GoesOn(_) => {}
             }
             done.push(next);
         }
@@ -717,6 +720,7 @@ mod tests {
             places.set(Some(place));
             false
         };
+        assert!(matches!(cache.next(blank), Some(Next::Blank { .. })));
         assert_eq!(cache.next(blank), Some(Next::GoesOn(9)));
         assert_eq!((places.get(), cache.counters().read_pages), (Some(cache.place_of(3)), 0));
         assert!(cache.ask(3, false));

@@ -2,7 +2,8 @@
 
 use harmonia_metrics::Part;
 use harmonia_run::explain::{
-    Explained, ExplainedCollection, ExplainedPart, ExplainedStep, Explanation, MemberOperation, ServedBefore,
+    Explained, ExplainedCollection, ExplainedPart, ExplainedStep, Explanation, MapOperation, MemberOperation,
+    ServedBefore,
 };
 
 use crate::numbers::{bytes, count, duration, percent};
@@ -164,10 +165,22 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
     let die = part.die.map_or_else(|| ssd.clone(), |die| format!("{ssd}, die {die}"));
     let bus = part.channel.map_or_else(|| ssd.clone(), |channel| format!("{ssd}, channel {channel}"));
     let role = step.operation.as_ref().map(role).unwrap_or_default();
+    // What a drive does with its map is told as any other operation, with its purpose.
+    let (cause, role, operation) = match part.map {
+        Some(MapOperation { operation, cause }) => {
+            let purpose = if operation == "read" {
+                "to read a page of its map"
+            } else {
+                "to make room for a page of its map"
+            };
+            (cause, format!(", {purpose}{role}"), Some(operation))
+        }
+        None => (part.cause, role, step.operation.as_ref().map(|operation| operation.operation)),
+    };
     let waiting = |what: &str| format!("waiting for {what}{role}");
-    match (part.cause, part.at) {
+    match (cause, part.at) {
         (_, "late") => waiting(&format!("{ssd}, before it was read another way")),
-        ("service", "die") => format!("{} on {place}{role}", flash(step.operation.as_ref())),
+        ("service", "die") => format!("{} on {place}{role}", flash(operation)),
         ("service", _) => format!("answered by the write cache of {ssd}{role}"),
         ("transfer", _) => format!("page transfers on {bus}{role}"),
         ("queue_host", "die") => waiting(&format!("host operations on {die}{}", behind(part.before))),
@@ -185,6 +198,9 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
         ("link", _) => format!("on the host link of {ssd}, or waiting for it{role}"),
         ("controller", _) => format!("in the controller of {ssd}, or waiting for it{role}"),
         ("cache_wait", _) => waiting(&format!("the write cache of {ssd}")),
+        ("map_wait", "mapping-cache") => {
+            waiting(&format!("room for a page of the map in the memory of {ssd}{}", behind(part.before)))
+        }
         ("map_wait", _) => waiting(&format!("{ssd} to read a page of its map")),
         (_, "stripe-cache") => waiting("the stripe cache: for an entry, or for others to read"),
         (_, "rows") => waiting(&held(request, part)),
@@ -210,8 +226,8 @@ fn held(request: u64, part: &ExplainedPart) -> String {
     }
 }
 
-fn flash(operation: Option<&MemberOperation>) -> &'static str {
-    match operation.map(|operation| operation.operation) {
+fn flash(operation: Option<&str>) -> &'static str {
+    match operation {
         Some("read") => "flash read",
         Some("write") => "flash program",
         _ => "flash",
@@ -284,5 +300,100 @@ mod tests {
         let said = |at| words(1, &step, &ExplainedPart { cause: "queue_gc", at, ..ExplainedPart::default() });
         assert_eq!(said("late"), "waiting for SSD 3, before it was read another way");
         assert_eq!(said("member"), "waiting for SSD 3, kept free to collect");
+    }
+
+    /// A write of parity to a drive that keeps a part of its map in memory.
+    #[test]
+    fn what_a_drive_does_with_its_map_is_told_as_any_operation_with_its_purpose() {
+        let of_map = |ns, at, (operation, cause), before| ExplainedPart {
+            cause: if cause == "queue_gc" { cause } else { "map_wait" },
+            ns,
+            at,
+            channel: Some(1),
+            die: Some(3),
+            plane: Some(0),
+            map: Some(MapOperation { operation, cause }),
+            before,
+            ..ExplainedPart::default()
+        };
+        let before = |reads, programs| Some(ServedBefore { reads, programs, background: 0 });
+        let collection = ExplainedCollection {
+            why: "ordered",
+            ordered_by: "gcsync".to_owned(),
+            low_die: None,
+            free_blocks: None,
+            wanted_ns: 1_000_000,
+            began_ns: 2_000_000,
+            ended_ns: Some(7_000_000),
+            victims: Vec::new(),
+        };
+        let room = ExplainedPart {
+            cause: "map_wait",
+            ns: 30_000_000,
+            at: "mapping-cache",
+            before: before(12, 30),
+            ..ExplainedPart::default()
+        };
+        let parts = vec![
+            room,
+            of_map(300_000, "die", ("write", "queue_host"), before(1, 0)),
+            of_map(200_000, "die", ("write", "service"), None),
+            ExplainedPart {
+                collection: Some(collection),
+                ..of_map(4_000_000, "die", ("read", "queue_gc"), None)
+            },
+            of_map(90_000, "bus", ("read", "queue_host"), None),
+            of_map(40_000, "bus", ("read", "transfer"), None),
+            of_map(50_000, "die", ("read", "service"), None),
+        ];
+        let ns = parts.iter().map(|part| part.ns).sum();
+        let operation = MemberOperation {
+            operation: "write",
+            offset: 0,
+            length: 4096,
+            phase: "parity",
+            carries: "parity",
+            is_refused: false,
+        };
+        let step = ExplainedStep {
+            member: Some(1),
+            operation: Some(operation),
+            ns,
+            parts,
+            ..ExplainedStep::default()
+        };
+        let told = Told::of(&Explained {
+            request: 7,
+            operation: "write",
+            offset: 0,
+            length: 4096,
+            arrival_ns: 0,
+            finish_ns: ns,
+            response_ns: ns,
+            steps: vec![step],
+        });
+        let texts: Vec<&str> = told.parts.iter().map(|part| &*part.text).collect();
+        assert_eq!(
+            texts,
+            [
+                "waiting for room for a page of the map in the memory of SSD 1 (12 reads, 30 programs) (parity)",
+                "waiting for host operations on SSD 1, die 3 (1 read), to make room for a page of its map (parity)",
+                "flash program on SSD 1, die 3, plane 0, to make room for a page of its map (parity)",
+                "waiting for garbage collection on SSD 1, die 3, to read a page of its map (parity)",
+                "waiting for the bus of SSD 1, channel 1, in use by the host, to read a page of its map (parity)",
+                "page transfers on SSD 1, channel 1, to read a page of its map (parity)",
+                "flash read on SSD 1, die 3, plane 0, to read a page of its map (parity)",
+            ]
+        );
+        assert_eq!(told.parts.iter().map(|part| part.ns).sum::<u64>(), ns);
+        assert_eq!(
+            told.parts[3].collections,
+            ["began at 0.002000 s because gcsync ordered it, and took 5.000 ms"]
+        );
+        assert!(
+            told.sentence.contains("took 34.68 ms: 30.00 ms waiting for room for a page"),
+            "{}",
+            told.sentence
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! How things stand inside a device, in four numbers.
+//! How things stand inside a device, in a few numbers.
 
 /// What a device is doing and has room for at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -11,4 +11,8 @@ pub struct Levels {
     pub queue_depth: u64,
     /// Victims erased since the device was empty; only ever grows. Unit: blocks.
     pub victims_erased: u64,
+    /// Slots of the write cache that hold a page, of so many; both 0 without a write cache. Unit: count.
+    pub cached_pages: u32,
+    /// See above. Unit: count.
+    pub cache_slots: u32,
 }

@@ -21,11 +21,16 @@ pub enum PlaneWork {
     Suspended,
     /// Summary pages of blocks that the host filled.
     Summary,
+    /// A program of the host waits, suspended.
+    HostSuspended,
 }
 
 impl PlaneWork {
     /// Whether it is work of garbage collection.
     pub const fn is_gc(self) -> bool {
-        !matches!(self, PlaneWork::HostRead | PlaneWork::HostProgram | PlaneWork::Summary)
+        !matches!(
+            self,
+            PlaneWork::HostRead | PlaneWork::HostProgram | PlaneWork::Summary | PlaneWork::HostSuspended
+        )
     }
 }

@@ -358,13 +358,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// What a member knows of the operation that it has answered, if that is where its time went. A link that members share
     /// comes on top.
     fn page_of(&self, (token, is_refused): (u64, bool), at: SimTime, blame: &Blame) -> Option<PageAccount> {
-        let of = |follower: &harmonia_ssd::follow::Follower| match is_refused {
-            true => follower.page_refused(token, at).cloned(),
-            false => follower.page_done(token).cloned(),
+        let is_it = |page: &&PageAccount| {
+            let own = Blame { link: page.blame.link, ..*blame };
+            own == page.blame && page.blame.link <= blame.link
         };
-        let page = self.every_device().into_iter().find_map(|device| of(device.probe().followed()?))?;
-        let own = Blame { link: page.blame.link, ..*blame };
-        (own == page.blame && page.blame.link <= blame.link).then_some(page)
+        let of = |follower: &harmonia_ssd::follow::Follower| match is_refused {
+            true => follower.pages_refused(token, at).iter().find(is_it).cloned(),
+            false => follower.page_done(token).filter(is_it).cloned(),
+        };
+        self.every_device().into_iter().find_map(|device| of(device.probe().followed()?))
     }
 
     /// A member, or the journal by its number.

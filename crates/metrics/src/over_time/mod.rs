@@ -1,4 +1,4 @@
-//! What went on inside a device over time: channels that collect, empty blocks, queue depth, victims erased.
+//! What went on inside a device over time: channels that collect, empty blocks, queue depth, victims erased, the write cache.
 //!
 //! ```text
 //!   channels in GC  __--__--_       level x time, summed by bucket  --> means --.
@@ -53,6 +53,9 @@ pub struct OverTimeReport {
     pub queue_depth_mean: Option<f64>,
     /// The deepest queue at any moment. Unit: operations.
     pub queue_depth_max: u64,
+    /// Share of the write cache's slots that hold a page, mean over the bucket; absent without a write cache. Unit: fraction.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_cache_filled: Vec<f64>,
 }
 
 impl OverTimeReport {
@@ -80,6 +83,7 @@ struct Window {
     empty: Steps,
     empty_least: u64,
     queue: Steps,
+    cached: Steps,
     victims: Counts,
 }
 
@@ -103,6 +107,7 @@ impl OverTime {
             empty: Steps::new(from, self.told.empty_blocks),
             empty_least: self.told.empty_blocks,
             queue: Steps::new(from, self.told.queue_depth),
+            cached: Steps::new(from, self.told.cached_pages.into()),
             victims: Counts::new(from),
         }));
     }
@@ -111,6 +116,9 @@ impl OverTime {
     pub fn levels(&mut self, now: SimTime, levels: &Levels) {
         if levels.queue_depth != self.told.queue_depth {
             self.queue(now, levels.queue_depth);
+        }
+        if levels.cached_pages != self.told.cached_pages {
+            self.cached(now, levels.cached_pages);
         }
         if *levels != self.told {
             self.rarer(now, levels);
@@ -123,6 +131,13 @@ impl OverTime {
         self.told.queue_depth = depth;
         if let Some(window) = &mut self.window {
             window.queue.change(now, depth);
+        }
+    }
+
+    fn cached(&mut self, now: SimTime, pages: u32) {
+        self.told.cached_pages = pages;
+        if let Some(window) = &mut self.window {
+            window.cached.change(now, pages.into());
         }
     }
 
@@ -147,10 +162,10 @@ impl OverTime {
     /// What was seen up to `end`; if the device was told of later, up to then. Nothing without a window.
     pub fn report(&self, end: SimTime) -> OverTimeReport {
         let Some(window) = &self.window else { return OverTimeReport::default() };
-        let Window { from, mut channels, mut empty, empty_least, mut queue, mut victims } =
+        let Window { from, mut channels, mut empty, empty_least, mut queue, mut cached, mut victims } =
             window.as_ref().clone();
-        let end = end.max(channels.since()).max(empty.since()).max(queue.since());
-        [&mut channels, &mut empty, &mut queue].into_iter().for_each(|lane| lane.pass(end));
+        let end = end.max(channels.since()).max(empty.since()).max(queue.since()).max(cached.since());
+        [&mut channels, &mut empty, &mut queue, &mut cached].into_iter().for_each(|lane| lane.pass(end));
         victims.count(end, 0);
         let length_ns = (end - from).as_ns();
         let mut with_channels_ns = self.with_channels_ns.clone();
@@ -159,6 +174,8 @@ impl OverTime {
         let (sums, bucket_ns) = empty.whole();
         let by_width = variances(sums, bucket_ns);
         let means = thousandths(empty.means());
+        let slots = f64::from(self.told.cache_slots);
+        let filled = if slots > 0.0 { cached.means() } else { Vec::new() };
         OverTimeReport {
             bucket_ns,
             channels_in_gc: thousandths(channels.means()),
@@ -175,6 +192,7 @@ impl OverTime {
             empty_blocks_change_variance_by_width: by_width,
             queue_depth_mean: (length_ns > 0).then(|| queue.total() as f64 / length_ns as f64),
             queue_depth_max: queue.most,
+            write_cache_filled: thousandths(filled.into_iter().map(|pages| pages / slots).collect()),
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::BUCKETS_MAX;
 const WIDTH: u64 = 1 << 14;
 
 fn levels(channels_in_gc: u32, empty_blocks: u64, queue_depth: u64, victims_erased: u64) -> Levels {
-    Levels { channels_in_gc, empty_blocks, queue_depth, victims_erased }
+    Levels { channels_in_gc, empty_blocks, queue_depth, victims_erased, ..Levels::default() }
 }
 
 /// A device of three channels that stood so at these times, in a window from `from` to `end`.
@@ -153,4 +153,14 @@ fn without_a_window_or_time_there_is_nothing_to_tell() {
 fn what_is_told_after_the_end_makes_the_window_longer() {
     let report = watched(0, &[(0, levels(0, 0, 2, 0)), (WIDTH, levels(0, 0, 0, 0))], WIDTH / 2);
     assert_eq!(report.queue_depth, [2.0]);
+}
+
+/// Three of four slots hold a page until the middle of the second bucket, all of them after that.
+#[test]
+fn a_write_cache_is_as_full_as_its_slots_are_held() {
+    let cached = |cached_pages| Levels { cached_pages, cache_slots: 4, ..Levels::default() };
+    let report = watched(10, &[(5, cached(3)), (10 + WIDTH * 3 / 2, cached(4))], 10 + WIDTH * 5 / 2);
+    assert_eq!(report.write_cache_filled, [0.75, 0.875, 1.0]);
+    assert_eq!(report.queue_depth, [0.0, 0.0, 0.0]);
+    assert!(watched(0, &[(5, levels(0, 1, 2, 3))], WIDTH).write_cache_filled.is_empty(), "it has none");
 }

@@ -28,7 +28,9 @@ use crate::Observer;
 use crate::failures::AilingSpan;
 use intervals::Intervals;
 pub use intervals::{GcSpan, NearGc};
-pub use planes::{DiePlanes, MemberPlanes, PlaneRecorder, PlaneSpan, SPANS_MAX, common_die};
+pub use planes::{
+    DiePlanes, MemberPlanes, PlaneRecorder, PlaneSpan, SPANS_MAX, common_die, resumes, suspended,
+};
 use requests::Sample;
 pub use requests::{Kept, Why};
 use slices::Slices;

@@ -66,7 +66,7 @@ struct Die {
     begun: bool,
     waiting: u32,
     working: Vec<(Option<u32>, PlaneWork, SimTime)>,
-    suspended: Vec<(Option<u32>, SimTime)>,
+    suspended: Vec<(Option<u32>, PlaneWork, SimTime)>,
     record: DiePlanes,
 }
 
@@ -92,9 +92,7 @@ impl PlaneRecorder {
             slot.record.waiting.push((at, slot.waiting));
         }
         if slot.is_recording() {
-            if work.is_gc() {
-                slot.resume(at);
-            }
+            slot.resume(work, at);
             slot.working.push((plane, work, at));
         }
     }
@@ -104,11 +102,12 @@ impl PlaneRecorder {
         self.dies[die as usize].stop(at);
     }
 
-    /// All planes of a die stop until garbage collection works there again.
+    /// All planes of a die stop until what it ran goes on: of a command with pages of collection, these are shown.
     pub fn suspends(&mut self, at: SimTime, die: u32) {
         let slot = &mut self.dies[die as usize];
-        let collecting = slot.working.iter().filter(|(_, work, _)| work.is_gc());
-        slot.suspended = collecting.map(|&(plane, ..)| (plane, at)).collect();
+        let work = suspended(&slot.working);
+        let waiting = slot.working.iter().filter(|(_, was, _)| was.is_gc() == work.is_gc());
+        slot.suspended = waiting.map(|&(plane, ..)| (plane, work, at)).collect();
         slot.stop(at);
     }
 
@@ -150,12 +149,25 @@ impl Die {
         }
     }
 
-    /// What was suspended goes on.
-    fn resume(&mut self, at: SimTime) {
-        for (plane, start) in self.suspended.drain(..) {
-            let work = PlaneWork::Suspended;
+    /// What was suspended goes on, if this is it.
+    fn resume(&mut self, goes_on: PlaneWork, at: SimTime) {
+        for (plane, work, start) in self.suspended.extract_if(.., |(_, work, _)| resumes(goes_on, *work)) {
             self.record.spans.push(PlaneSpan { plane, work, start, end: at });
         }
+    }
+}
+
+/// What planes that work so do when their die's command is suspended.
+pub fn suspended(working: &[(Option<u32>, PlaneWork, SimTime)]) -> PlaneWork {
+    let collects = working.iter().any(|(_, work, _)| work.is_gc());
+    if collects { PlaneWork::Suspended } else { PlaneWork::HostSuspended }
+}
+
+/// Whether a plane that begins so means that what was suspended goes on. Only reads of the host are served in between.
+pub fn resumes(work: PlaneWork, suspended: PlaneWork) -> bool {
+    match suspended {
+        PlaneWork::HostSuspended => work == PlaneWork::HostProgram,
+        _ => work.is_gc(),
     }
 }
 
@@ -229,6 +241,28 @@ mod tests {
             span(0, HostRead, 12, 15),
             span(0, Suspended, 12, 16),
             span(0, Erase, 16, 20),
+        ];
+        assert_eq!(recorder.finish()[0].spans, spans);
+    }
+
+    #[test]
+    fn a_program_of_the_host_that_is_suspended_waits_until_it_goes_on() {
+        let mut recorder = recorder();
+        command(&mut recorder, 1, Erase, 10, 20);
+        recorder.works(at(20), DIE, Some(0), HostProgram);
+        recorder.suspends(at(22), DIE);
+        command(&mut recorder, 1, HostRead, 23, 25);
+        command(&mut recorder, 0, HostRead, 25, 27);
+        command(&mut recorder, 0, HostProgram, 27, 30);
+        command(&mut recorder, 0, HostProgram, 30, 31);
+        let spans = [
+            span(1, Erase, 10, 20),
+            span(0, HostProgram, 20, 22),
+            span(0, HostSuspended, 22, 27),
+            span(1, HostRead, 23, 25),
+            span(0, HostRead, 25, 27),
+            span(0, HostProgram, 27, 30),
+            span(0, HostProgram, 30, 31),
         ];
         assert_eq!(recorder.finish()[0].spans, spans);
     }

@@ -15,7 +15,7 @@
 mod perfetto;
 mod wire;
 
-use harmonia_metrics::recording::PlaneSpan;
+use harmonia_metrics::recording::{PlaneSpan, resumes, suspended};
 use harmonia_ssd::follow::Collection;
 use harmonia_types::{Completion, DeviceId, PlaneWork, SimTime};
 
@@ -75,7 +75,7 @@ pub struct Taped {
 pub(crate) struct Tape {
     window: TapeWindow,
     working: Vec<Vec<(Option<u32>, PlaneWork, SimTime)>>,
-    suspended: Vec<Vec<(Option<u32>, SimTime)>>,
+    suspended: Vec<Vec<(Option<u32>, PlaneWork, SimTime)>>,
     spans: Vec<(u32, PlaneSpan)>,
     seen: u64,
 }
@@ -94,9 +94,7 @@ impl Tape {
     }
 
     pub(crate) fn works(&mut self, at: SimTime, die: u32, plane: Option<u32>, work: PlaneWork) {
-        if work.is_gc() {
-            self.resumes(at, die);
-        }
+        self.resumes(work, at, die);
         self.working[die as usize].push((plane, work, at));
     }
 
@@ -109,15 +107,18 @@ impl Tape {
     }
 
     pub(crate) fn suspends(&mut self, at: SimTime, die: u32) {
-        let collecting = self.working[die as usize].iter().filter(|(_, work, _)| work.is_gc());
-        let suspended: Vec<_> = collecting.map(|&(plane, ..)| (plane, at)).collect();
-        self.suspended[die as usize] = suspended;
+        let working = &self.working[die as usize];
+        let work = suspended(working);
+        let waiting = working.iter().filter(|(_, was, _)| was.is_gc() == work.is_gc());
+        self.suspended[die as usize] = waiting.map(|&(plane, ..)| (plane, work, at)).collect();
         self.stops(at, die);
     }
 
-    fn resumes(&mut self, at: SimTime, die: u32) {
-        for (plane, start) in std::mem::take(&mut self.suspended[die as usize]) {
-            self.keep(die, PlaneSpan { plane, work: PlaneWork::Suspended, start, end: at });
+    fn resumes(&mut self, goes_on: PlaneWork, at: SimTime, die: u32) {
+        let suspended = &mut self.suspended[die as usize];
+        let ended: Vec<_> = suspended.extract_if(.., |(_, work, _)| resumes(goes_on, *work)).collect();
+        for (plane, work, start) in ended {
+            self.keep(die, PlaneSpan { plane, work, start, end: at });
         }
     }
 
@@ -180,6 +181,22 @@ mod tests {
             (0, PlaneWork::HostRead, 120, 130),
             (0, PlaneWork::Suspended, 120, 140),
             (0, PlaneWork::Erase, 140, 150),
+        ];
+        assert_eq!(spans(&tape), expected);
+    }
+
+    #[test]
+    fn a_suspended_program_of_the_host_is_seen_until_it_goes_on() {
+        let mut tape = tape();
+        tape.works(SimTime(100), 0, Some(1), PlaneWork::HostProgram);
+        tape.suspends(SimTime(120), 0);
+        tape.works(SimTime(120), 0, Some(0), PlaneWork::HostRead);
+        tape.stops(SimTime(130), 0);
+        tape.works(SimTime(130), 0, Some(1), PlaneWork::HostProgram);
+        let expected = [
+            (0, PlaneWork::HostProgram, 100, 120),
+            (0, PlaneWork::HostRead, 120, 130),
+            (0, PlaneWork::HostSuspended, 120, 130),
         ];
         assert_eq!(spans(&tape), expected);
     }

@@ -284,7 +284,7 @@ fn work(work: PlaneWork) -> &'static str {
         PlaneWork::GcMove => "GC move",
         PlaneWork::Erase => "erase",
         PlaneWork::GcEvent => "whole collection",
-        PlaneWork::Suspended => "suspended",
+        PlaneWork::Suspended | PlaneWork::HostSuspended => "suspended",
         PlaneWork::Summary => "summary pages",
     }
 }

@@ -148,7 +148,7 @@ impl<P: Probe> Device<P> {
         cache.is_some_and(|cache| cache.pages.flush(sub.token, issued, now))
     }
 
-    /// The host hears that the cache has a page of it; `slot`: what it waited for while a die collected. Of its waiting it was so long for
+    /// The host hears that the cache has a page of it; `slot`: which one it got. Of its waiting it was so long for
     /// that, and for the controller. `of_map`: its slot was kept for a page of the map for so long.
     pub(super) fn acknowledge(
         &mut self,
@@ -168,10 +168,12 @@ impl<P: Probe> Device<P> {
             controller: kept.0,
             ..Blame::default()
         };
-        let met_map = of_map.all > SimDuration::ZERO && self.add_map_wait(of_map, &mut blame);
-        let met_gc = met_map || collected > SimDuration::ZERO;
+        let met_gc = of_map.add_to(&mut blame) || collected > SimDuration::ZERO;
         if let Some((follower, slot)) = self.probe.follower().zip(slot) {
-            follower.gets_slot(slot, &self.subs[page.sub].with_controller(blame));
+            follower.gets_kept_slot(slot, of_map.collected.0, (of_map.all - of_map.collected).0);
+            if collected > SimDuration::ZERO {
+                follower.gets_slot(slot, &self.subs[page.sub].with_controller(blame));
+            }
         }
         self.finish_page(page.sub, page.page, now + ack, blame, met_gc);
     }

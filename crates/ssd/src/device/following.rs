@@ -11,7 +11,7 @@ use super::owner::Owner;
 use super::queue::{OpKind, PageOp};
 use crate::block::BlockId;
 use crate::die::command::Activity;
-use crate::follow::{Met, PageAccount, Place, VictimTaken, Why, Work};
+use crate::follow::{MapTouch, Met, PageAccount, Place, VictimTaken, Why, Work};
 use crate::front::Awaited;
 use crate::probe::{Origin, Probe};
 
@@ -58,8 +58,39 @@ impl<P: Probe> Device<P> {
         if op.kind != OpKind::Trim {
             follower.serves(die, work, now);
         }
-        if token.is_some() {
-            follower.says_of_next(account);
+        match op.owner.get() {
+            Owner::Host(_) => follower.says_of_next(account),
+            Owner::Cache(_) => {}
+            Owner::Map(frame) => self.follow_map(die, frame, op, account, now),
+        }
+    }
+
+    /// A page of the map was read or written.
+    fn follow_map(&mut self, die: u32, frame: u32, op: &PageOp, account: PageAccount, now: SimTime) {
+        // What began before a loss of power is of no consequence after it.
+        if self.mapping.as_ref().is_none_or(|mapping| mapping.losses != op.page) {
+            return;
+        }
+        let (slot, ready) = (&self.dies[die as usize], op.ready);
+        let start = slot.command.start;
+        let met = slot.collected_since(ready).map(|(begin, end)| (begin.max(ready), end.min(start)));
+        let collected = met.filter(|(begin, end)| begin < end).collect();
+        let plane = self.ftl.lookup(op.unit, op.lpn).map(|(block, _)| self.ftl.plane_of(op.unit, block));
+        let place = account.place.map(|place| Place { plane, ..place });
+        let account = PageAccount { place, ..account };
+        let is_read = op.kind == OpKind::Read;
+        if let Some(follower) = self.probe.follower() {
+            follower.map_touched(frame, MapTouch { is_read, ready, start, end: now, collected, account });
+        }
+    }
+
+    /// A page goes on that has waited for the page of the map with this entry.
+    #[cold]
+    pub(super) fn follow_map_wait(&mut self, page: (u64, u32), lpn: u32, times: (SimTime, SimTime)) {
+        let Some(follower) = self.probe.follower() else { return };
+        let pages = self.mapping.as_ref().map(|mapping| &mapping.pages);
+        if let Some(frame) = pages.and_then(|pages| pages.frame_of(pages.page_of(lpn))) {
+            follower.waited_for_map(page, frame, times);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! event of a die ─► what that die holds, against what it held ─► sums of the device ─► probe.levels
-//! arrival ──────────────────────────► queue depth ─────────────────────────────────────────┘
+//! arrival, pump ────────────────────► queue depth, slots of the write cache ───────────────┘
 //! ```
 //!
 //! A die opens blocks, erases them and collects in its own events only, so it is enough to look at the die whose event
@@ -112,10 +112,23 @@ impl<P: Probe> Device<P> {
     pub(super) fn tell_queue(&mut self, now: SimTime) {
         if self.probe.watches_levels() {
             let depth = self.waiting_or_running() as u64;
-            if depth != std::mem::replace(&mut self.standing.sums.queue_depth, depth) {
+            let is_other = depth != std::mem::replace(&mut self.standing.sums.queue_depth, depth);
+            if self.look_at_cache() {
+                self.probe.levels(now, &self.standing.sums);
+            } else if is_other {
                 self.probe.queue(now, &self.standing.sums);
             }
         }
+    }
+
+    /// Whether the write cache holds more or less than when it was looked at last.
+    #[inline]
+    fn look_at_cache(&mut self) -> bool {
+        let Some(cache) = &self.cache else { return false };
+        let sums = &mut self.standing.sums;
+        let before = (sums.cached_pages, sums.cache_slots);
+        (sums.cached_pages, sums.cache_slots) = (cache.pages.held(), cache.pages.size());
+        (sums.cached_pages, sums.cache_slots) != before
     }
 
     /// How things stand, changed or not.
@@ -123,6 +136,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn tell_levels(&mut self, now: SimTime) {
         if self.probe.watches_levels() {
             self.standing.sums.queue_depth = self.waiting_or_running() as u64;
+            self.look_at_cache();
             self.probe.levels(now, &self.standing.sums);
         }
     }

@@ -25,9 +25,9 @@
 //! * The part of the wait in which the die of the map page collected is `queue_gc`. If another page was written first to make room, what
 //!   delayed that write counts, too.
 //!
-//! Not modelled, beside what `MapCache` says: where several pages wait for one frame, collection that held up those before is `map_wait`, and
-//! `map_wait` does not tell apart what else the die of the map page did meanwhile, and a write with FUA
-//! that waits for a slot has all of that wait in `cache_wait`.
+//! Not modelled, beside what `MapCache` says: where several pages wait for one frame, collection that held up those before is `map_wait`, and a
+//! write with FUA that waits for a slot has all of that wait in `cache_wait`. `map_wait` does not tell apart what else the die of the map page did
+//! meanwhile; who follows single pages is [told](super::following).
 
 use harmonia_types::{Blame, IoCause, SimDuration, SimTime};
 
@@ -102,7 +102,11 @@ impl<P: Probe> Device<P> {
             let Some(next) = mapping.pages.next(on_flash) else { break };
             any = true;
             match next {
-                Next::Read { page, frame } => self.touch_map(OpKind::Read, page, frame, now)?,
+                Next::Read { page, frame } => {
+                    self.frame_is_given(frame, now);
+                    self.touch_map(OpKind::Read, page, frame, now)?;
+                }
+                Next::Blank { frame } => self.frame_is_given(frame, now),
                 Next::Write { page, frame } => self.touch_map(OpKind::Write, page, frame, now)?,
                 Next::GoesOn(Parked::Operation { die, op }) => {
                     mapping.operations -= 1;
@@ -117,10 +121,7 @@ impl<P: Probe> Device<P> {
 
     /// A page of the map is read into a frame or written from it, at the die where it lies.
     fn touch_map(&mut self, kind: OpKind, page: u32, frame: u32, now: SimTime) -> Result<(), DeviceFailure> {
-        let Some(mapping) = &mut self.mapping else { return Ok(()) };
-        if kind == OpKind::Read {
-            mapping.begins(frame, now);
-        }
+        let Some(mapping) = &self.mapping else { return Ok(()) };
         let (unit, lpn) = mapping.pages.place_of(page);
         let op = PageOp::new(OwnerId::map(frame), lpn, unit, mapping.losses, (kind, IoCause::Map), now);
         self.enqueue(self.rules.shape.die_of(unit), op, now)
@@ -133,6 +134,9 @@ impl<P: Probe> Device<P> {
             mapping.wait_for(mapping.pages.page_of(lpn), op.ready, now)
         });
         let sub = op.owner.sub();
+        if wait.all > SimDuration::ZERO {
+            self.follow_map_wait((self.subs[sub].token, op.page), lpn, (op.ready, now));
+        }
         let is_blank = op.kind == OpKind::Read
             && self.ftl.lookup(op.unit, op.lpn).is_none()
             && !self.waits_at(die, op.unit, op.lpn);
@@ -145,7 +149,7 @@ impl<P: Probe> Device<P> {
         {
             let link = now - self.subs[sub].issued - wait.all;
             let mut blame = Blame { link: link.0, ..Blame::default() };
-            self.add_map_wait(wait, &mut blame);
+            wait.add_to(&mut blame);
             self.refuse_page(sub, op.page, left, blame, now);
             return Ok(());
         }
@@ -162,7 +166,7 @@ impl<P: Probe> Device<P> {
         let finish = self.link.take(now.max(op.ready), self.rules.link_page);
         let link = (finish - self.subs[sub].issued) - wait.all;
         let mut blame = Blame { link: link.0, ..Blame::default() };
-        let met_gc = self.add_map_wait(wait, &mut blame);
+        let met_gc = wait.add_to(&mut blame);
         self.finish_page(sub, page, finish, blame, met_gc);
     }
 
@@ -176,7 +180,12 @@ impl<P: Probe> Device<P> {
                 // Who is first in line now need not be who was it then.
                 let is_same = waits.is_some() && waits == first;
                 cache.pages.is_on_flash(slot, if is_same { collected } else { SimDuration::ZERO });
-                Slot::Kept(mapping.wait_for(page, waits.map_or(now, |from| from.max(at)), now))
+                let from = waits.map_or(now, |from| from.max(at));
+                let frame = mapping.pages.frame_of(page);
+                if let Some((follower, frame)) = self.probe.follower().zip(frame) {
+                    follower.slot_waited_for_map(slot, frame, (from, now));
+                }
+                Slot::Kept(mapping.wait_for(page, from, now))
             }
             Slot::Free | Slot::Mapping | Slot::Kept(_) => Slot::Free,
         };

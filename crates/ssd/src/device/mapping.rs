@@ -61,6 +61,13 @@ impl MapWait {
         let all = self.all.min(time);
         MapWait { all, collected: self.collected.min(all) }
     }
+
+    /// Adds it to what a page waited for. Whether that met collection by it.
+    pub fn add_to(self, blame: &mut Blame) -> bool {
+        blame.map_wait += (self.all - self.collected).0;
+        blame.queue_gc += self.collected.0;
+        self.collected > SimDuration::ZERO
+    }
 }
 
 /// What a read or a write of a page of the map met of collection.
@@ -156,10 +163,11 @@ impl Mapping {
         self.waited[handle] = std::mem::take(&mut self.entering);
     }
 
-    /// A page of the map is to be read into a frame. If its turn comes because another one was written, it has waited for that.
-    pub fn begins(&mut self, frame: u32, now: SimTime) {
-        let FrameWait { written_at, written, before, .. } = self.frame(frame);
+    /// A page of the map has got a frame. If its turn comes because another one was written, it has waited for that.
+    pub fn gets(&mut self, frame: u32, now: SimTime) {
+        let FrameWait { written_at, written, before, read } = self.frame(frame);
         before.forget();
+        read.forget();
         if *written_at == now {
             std::mem::swap(written, before);
         }
@@ -259,6 +267,16 @@ impl Mapping {
 }
 
 impl<P: Probe> Device<P> {
+    /// A page of the map has got a frame.
+    pub(super) fn frame_is_given(&mut self, frame: u32, now: SimTime) {
+        if let Some(mapping) = &mut self.mapping {
+            mapping.gets(frame, now);
+        }
+        if let Some(follower) = self.probe.follower() {
+            follower.map_gets(frame, now);
+        }
+    }
+
     /// How long the map kept a slot of the write cache that somebody gets now.
     pub(super) fn held_for_map(&mut self, slot: u32) -> MapWait {
         let Some(mapping) = &mut self.mapping else { return MapWait::default() };
@@ -273,22 +291,11 @@ impl<P: Probe> Device<P> {
 
     /// Takes what an operation waited for a page of the map out of `blame.link`. Whether it met collection by that.
     #[inline]
-    pub(super) fn account_for_map(&mut self, handle: u32, blame: &mut Blame) -> bool {
+    pub(super) fn account_for_map(&self, handle: u32, blame: &mut Blame) -> bool {
         let Some(mapping) = &self.mapping else { return false };
         let wait = mapping.waited[handle as usize];
         blame.link -= wait.all.0;
-        self.add_map_wait(wait, blame)
-    }
-
-    /// Adds it to what the page waited for that is done or refused next. Whether that met collection by it.
-    #[cold]
-    pub(super) fn add_map_wait(&mut self, wait: MapWait, blame: &mut Blame) -> bool {
-        blame.map_wait += (wait.all - wait.collected).0;
-        blame.queue_gc += wait.collected.0;
-        if let Some(follower) = self.probe.follower() {
-            follower.waited_for_map(wait.collected);
-        }
-        wait.collected > SimDuration::ZERO
+        wait.add_to(blame)
     }
 
     /// What the mapping cache has counted.

@@ -115,8 +115,7 @@ impl<P: Probe> Device<P> {
                     self.probe.admit(slot, Lpn(page.lpn), write.cause, origin, absorbs);
                     let of_map = self.held_for_map(slot);
                     if !write.is_awaited {
-                        let slot = Some(slot).filter(|_| collected > SimDuration::ZERO);
-                        self.acknowledge(&page, slot, (collected, kept, of_map), now);
+                        self.acknowledge(&page, Some(slot), (collected, kept, of_map), now);
                     }
                 }
                 Effect::Turn(what) => self.take_turn(&what, now)?,

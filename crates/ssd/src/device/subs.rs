@@ -222,7 +222,7 @@ impl<P: Probe> Device<P> {
         let blame = sub.with_controller(blame);
         debug_assert_eq!(blame.total(), (now - sub.issued).0, "blame sums to the time until the refusal");
         if let Some(follower) = self.probe.follower() {
-            follower.is_refused(sub.token, now, &blame);
+            follower.is_refused(sub.token, page, now, &blame);
         }
         sub.remaining -= 1;
         let joins = |last: &&mut SubRefusal| {

@@ -735,6 +735,11 @@ impl WriteCache {
         (self.slots.len() - self.free.len()) as u32
     }
 
+    /// Pages that it has room for.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
     fn look_at(&mut self, number: u32) {
         if self.gives(number) > 0 && !std::mem::replace(&mut self.lists[number as usize].is_due, true) {
             self.due.push_back(number);

@@ -5,12 +5,13 @@
 //! ```
 
 use harmonia_flash::Copyback;
-use harmonia_ssd::follow::{Before, Follower, Met, PageAccount, Place, Switch, Why};
+use harmonia_ssd::follow::{Before, Follower, MapAccount, Met, PageAccount, Place, Switch, Why};
 use harmonia_ssd::probe::{FlashPage, Origin, Probe, any, probe_as};
 use harmonia_ssd::{Device, LevelingConfig, SsdConfig, SubRequest, WriteCacheConfig};
-use harmonia_types::{Lpn, Operation, SimTime};
+use harmonia_types::{Blame, Lpn, Operation, SimTime};
 
 use crate::bench::*;
+use crate::mapping::{cached, full, mapped};
 
 struct Follows(Follower);
 
@@ -118,7 +119,7 @@ fn a_read_that_is_refused_is_told_what_it_waited_for() {
         .submit(400, SubRequest { fast_fail: true, ..sub(2, Operation::Read, 1, 1) })
         .force(600);
     let follows: &Follows = probe_as(bench.device.probe());
-    let account = follows.0.page_refused(2, SimTime(600)).expect("it is refused");
+    let account = follows.0.pages_refused(2, SimTime(600)).first().expect("it is refused");
     assert_eq!((account.blame.queue_host, account.blame.total()), (200, 200));
     assert_eq!(account.place, Some(Place { channel: 0, die: 0, plane: None }));
 }
@@ -268,4 +269,94 @@ fn a_block_that_is_collected_to_level_wear_is_told_so() {
     let (blocks, _) = bench.device.ftl().leveled().expect("wear is levelled");
     assert!(levelled == blocks && blocks > 0, "{levelled} of {blocks} blocks");
     assert!(blocks < bench.device.counters().gc_victims);
+}
+
+/// A page operation that had nothing to wait for on its die.
+fn at_once(die: u32, service: u64, transfer: u64) -> Option<Box<PageAccount>> {
+    let place = Some(Place { channel: die, die, plane: Some(0) });
+    let blame = Blame { service, transfer, ..Blame::NONE };
+    Some(Box::new(PageAccount { blame, place, ..PageAccount::default() }))
+}
+
+/// Memory holds one page of the map. The write has changed that, so it is written, and the page of the map that the read needs is read.
+#[test]
+fn a_wait_for_the_map_is_told_by_what_the_drive_did_with_it() {
+    let config = mapped(two_dies(), 1);
+    let mut bench = followed(&config, &full(&config));
+    bench.write(0, 1, 0, 1).read(10_000, 2, 4, 1).read(12_000, 3, 5, 1).read(15_400, 4, 6, 1).advance(50_000);
+    let [write, read, later, last] = [1, 2, 3, 4].map(|token| account(&bench, token));
+    assert_eq!(
+        write.map,
+        MapAccount { read: at_once(0, 1_230, 0), ..MapAccount::default() },
+        "since its data was there"
+    );
+    let on_flash = |write, read| MapAccount { write, read, ..MapAccount::default() };
+    assert_eq!(read.map, on_flash(at_once(0, 5_000, 300), at_once(1, 1_000, 300)));
+    assert_eq!(
+        later.map,
+        on_flash(at_once(0, 3_300, 0), at_once(1, 1_000, 300)),
+        "what was left of the program"
+    );
+    assert_eq!(last.map, on_flash(None, at_once(1, 1_200, 0)), "what was left of the read");
+    assert_eq!((last.blame.map_wait, last.blame.service), (1_200, 1_000));
+}
+
+/// Each page of the map that is read needs the place of the one before.
+#[test]
+fn a_wait_for_room_in_memory_counts_what_others_did_there() {
+    let config = mapped(two_dies(), 1);
+    let mut bench = followed(&config, &full(&config));
+    bench.read(0, 1, 0, 1).read(0, 2, 4, 1).read(100, 3, 8, 1).advance(50_000);
+    let [first, second, third] = [1, 2, 3].map(|token| account(&bench, token).map);
+    assert_eq!((first.room, first.before), (0, Before::default()));
+    assert_eq!((second.room, second.before), (1_300, Before { reads: 1, ..Before::default() }));
+    assert_eq!((third.room, third.before), (2_500, Before { reads: 2, ..Before::default() }));
+    // The second page is read at die 0 before page 2 of the map.
+    let read = third.read.expect("it is read");
+    assert_eq!((read.blame.queue_host, read.before), (1_300, Before { reads: 1, ..Before::default() }));
+    assert_eq!((read.blame.total(), account(&bench, 3).blame.map_wait), (2_600, 2_500 + 2_600));
+}
+
+/// A host read that came to die 1 before the read of the map there, and a collection that both wait for.
+#[test]
+fn what_stood_before_a_page_of_the_map_is_told_as_of_any_page() {
+    let config = mapped(two_dies(), 2);
+    let all: Vec<u32> = (0..20).chain([0, 1, 4, 5]).collect();
+    let mut bench = followed(&config, &Bench::with(&config, &[&all, &all]));
+    // Page 1 lies at die 1, and its page of the map at die 0; the other way round for page 4.
+    bench.read(0, 1, 1, 1).read(0, 2, 0, 1).advance(10_000);
+    bench.read(10_000, 3, 1, 1).read(10_100, 4, 4, 1).read(10_200, 5, 6, 1).advance(50_000);
+    let [fourth, fifth] = [4, 5].map(|token| account(&bench, token));
+    let read = fourth.map.read.expect("it is read");
+    assert_eq!((read.blame.queue_host, read.before.reads), (1_200, 1));
+    assert_eq!((fourth.blame.map_wait, read.blame.total()), (2_500, 2_500));
+    let later = fifth.map.read.expect("it is read");
+    assert_eq!((later.blame.queue_host, later.before.reads, later.blame.total()), (1_100, 1, 2_400));
+    bench.force(60_000).read(60_001, 6, 8, 1).read(61_000, 7, 9, 1);
+    let end = bench.collected().iter().map(|span| span.1).min().expect("both collect");
+    bench.advance(end + 100_000);
+    for (token, from) in [(6, 60_001), (7, 61_000)] {
+        let told = account(&bench, token);
+        let read = told.map.read.as_ref().expect("it is read");
+        assert_eq!(collections(read), [(end - from, 1)], "{token}");
+        assert_eq!((told.map.collected(), told.blame.map_wait), (end - from, 1_300), "{token}");
+    }
+}
+
+/// As in `mapping`: the map keeps the only slot after its program, while the die of the page of the map collects.
+#[test]
+fn a_write_that_waits_for_a_slot_which_the_map_keeps_is_told_why() {
+    let config = cached(mapped(two_dies(), 1), 1);
+    let all: Vec<u32> = (0..20).chain([0, 1, 4, 5]).collect();
+    let first: Vec<u32> = (0..20).collect();
+    let mut bench = followed(&config, &Bench::with(&config, &[&first, &all]));
+    bench.force(0).write(1, 1, 4, 1).write(2, 2, 6, 1);
+    bench.collected();
+    let told = account(&bench, 2);
+    let read = told.map.read.as_ref().expect("it is read");
+    assert_eq!(read.place.map(|place| place.die), Some(1));
+    assert_eq!((told.map.collected(), told.map.room), (told.blame.queue_gc, 0));
+    assert_eq!(collections(read), [(told.blame.queue_gc, 1)]);
+    assert_eq!((read.blame.service, read.blame.transfer, told.blame.map_wait), (1_000, 300, 1_300));
+    assert!(told.collections.is_empty(), "its own die has not collected");
 }

@@ -50,7 +50,7 @@ impl Hash {
 }
 
 #[derive(Default)]
-struct Ear(Hash);
+struct Ear(Hash, Levels);
 
 impl Probe for Ear {
     fn audits(&self) -> bool {
@@ -93,8 +93,18 @@ impl Probe for Ear {
     fn waits(&mut self, at: SimTime, die: u32, operations: u32) {
         self.0.take(format_args!("q{} {die} {operations}", at.0));
     }
+    /// As they were when the file was written: without the write cache, whose changes alone nobody told of.
     fn levels(&mut self, at: SimTime, levels: &Levels) {
-        self.0.take(format_args!("l{} {levels:?}", at.0));
+        let cached = |levels: &Levels| (levels.cached_pages, levels.cache_slots);
+        let before = std::mem::replace(&mut self.1, *levels);
+        let (cached_pages, cache_slots) = cached(&before);
+        if cached(levels) != cached(&before) && before == (Levels { cached_pages, cache_slots, ..*levels }) {
+            return;
+        }
+        let (cached_pages, cache_slots) = cached(levels);
+        let told = format!("{levels:?}");
+        let told = told.replace(&format!(", cached_pages: {cached_pages}, cache_slots: {cache_slots}"), "");
+        self.0.take(format_args!("l{} {told}", at.0));
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::bench::*;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::probe::{AnyProbe, NoProbe, Probe, any, probe_as};
-use harmonia_ssd::{Device, Ftl, SsdConfig};
+use harmonia_ssd::{Device, Ftl, SsdConfig, WriteCacheConfig};
 use harmonia_types::{IoCause, Levels, Operation, SimTime};
 
 /// Keeps changes alone; the device checks itself too.
@@ -104,4 +104,26 @@ fn a_write_is_in_the_queue_until_it_is_done_and_the_fourth_opens_a_block() {
         (first + 4 * page, [0, 1, 0, 0]),
     ];
     assert_eq!(heard(device), expected);
+}
+
+/// Two slots. The third page gets that of the first one when its program ends, at 5,370.
+#[test]
+fn a_slot_of_the_write_cache_is_held_until_its_program_ends() {
+    let mut config = one_die();
+    config.write_cache = WriteCacheConfig { size: Some(2 * PAGE), ..WriteCacheConfig::default() };
+    let mut device = device(&config, &[SPREAD]);
+    device.submit(SimTime(0), sub(1, Operation::Write, 0, 3)).unwrap();
+    while device.next_wakeup() != SimTime::NEVER {
+        device.advance_until(device.next_wakeup(), false).unwrap();
+    }
+    let mut held: Vec<(u64, u32)> = Vec::new();
+    for (time, levels) in &probe_as::<Heard>(device.probe()).0 {
+        assert_eq!(levels.cache_slots, 2);
+        match held.last_mut() {
+            Some(last) if last.0 == *time => last.1 = levels.cached_pages,
+            _ => held.push((*time, levels.cached_pages)),
+        }
+    }
+    held.dedup_by_key(|(_, pages)| *pages);
+    assert_eq!(held, [(0, 0), (LINK, 1), (2 * LINK, 2), (LINK + 2 * 5_300, 1), (LINK + 3 * 5_300, 0)]);
 }

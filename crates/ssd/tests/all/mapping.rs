@@ -24,20 +24,20 @@ const PROGRAM: u64 = 5_300;
 const ACK: u64 = 10;
 
 /// Memory holds so many pages of the map.
-fn mapped(mut config: SsdConfig, pages: u64) -> SsdConfig {
+pub(crate) fn mapped(mut config: SsdConfig, pages: u64) -> SsdConfig {
     config.ftl.mapping_entry = 1_024;
     config.ftl.mapping_cache = Some(pages * PAGE);
     config
 }
 
-fn cached(config: SsdConfig, pages: u64) -> SsdConfig {
+pub(crate) fn cached(config: SsdConfig, pages: u64) -> SsdConfig {
     let write_cache =
         WriteCacheConfig { size: Some(pages * PAGE), ack: SimDuration(ACK), ..WriteCacheConfig::default() };
     SsdConfig { write_cache, ..config }
 }
 
 /// Every page was written, and the map after that.
-fn full(config: &SsdConfig) -> Bench {
+pub(crate) fn full(config: &SsdConfig) -> Bench {
     let shape = config.resolve().expect("feasible");
     let all: Vec<u32> = (0..shape.map_pages().end).collect();
     let units = vec![&*all; shape.units() as usize];

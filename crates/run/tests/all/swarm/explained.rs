@@ -84,6 +84,10 @@ fn adds_up(request: &Explained, row: &Row, scenario: &Scenario, met: &Met) {
             *by_cause.entry(part.cause).or_default() += part.ns;
             met.note(part.cause);
             met.note(part.at);
+            if let Some(map) = &part.map {
+                met.note(if map.operation == "read" { "map read" } else { "map written" });
+                is_of_map(part);
+            }
             if let Some(holder) = part.held_by_request {
                 // Parts of one request may need the same row.
                 met.note(if holder == request.request { "own rows" } else { "holder" });
@@ -120,10 +124,11 @@ fn has_a_place(step: &ExplainedStep, part: &ExplainedPart, scenario: &Scenario) 
     }
     match (part.cause, part.at) {
         // Only a member that failed, was kept free, or was given up on leaves it at that.
-        ("queue_host" | "queue_gc", "member") => {
+        ("queue_host" | "queue_gc" | "map_wait", "member") => {
             let is_refused = step.operation.as_ref().is_none_or(|operation| operation.is_refused);
             assert!(is_refused, "{part:?} of {step:?} has no place");
         }
+        ("map_wait", "write-cache") => panic!("a page of the map is on flash: {part:?} of {step:?}"),
         ("service", "die") => assert!(part.plane.is_some(), "{part:?} of {step:?}"),
         ("service", at) => {
             assert_eq!(at, "write-cache");
@@ -133,6 +138,14 @@ fn has_a_place(step: &ExplainedStep, part: &ExplainedPart, scenario: &Scenario) 
             assert!(!matches!(at, "die" | "bus" | "command") || part.die.is_some(), "{part:?} of {step:?}")
         }
     }
+}
+
+/// Time that a page of the map took is a wait for the map, or for collection.
+fn is_of_map(part: &ExplainedPart) {
+    let map = part.map.expect("one");
+    let told = if map.cause == "queue_gc" { "queue_gc" } else { "map_wait" };
+    assert!(part.cause == told && part.die.is_some(), "{part:?}");
+    assert!(map.cause != "service" || part.plane.is_some(), "{part:?}");
 }
 
 /// A collection that was waited for ran then, and took victims that had room for what they say.
@@ -243,6 +256,9 @@ fn every_nanosecond_of_every_response_has_a_cause_and_a_place() {
             "cache_wait",
             "controller",
             "map_wait",
+            "mapping-cache",
+            "map read",
+            "map written",
             "queue_rebuild",
             "command",
             "ordered",
