@@ -950,12 +950,18 @@ impl WriteCache {
         self.counters.answered_pages += 1;
     }
 
-    /// Since when the line waits for a slot at `now`, if it does.
+    /// Since when the write waits that gets the next slot to become free, at `now`, if one does.
     pub fn waits_since(&self, now: SimTime) -> Option<SimTime> {
         let head = self.line.front().filter(|head| head.ready < now)?;
         // Where writes are paced the first one may wait for its turn instead.
-        let has_slot = self.pacer.is_some() && self.has_room(head);
-        (!has_slot).then_some(head.ready)
+        if self.pacer.is_some() && self.has_room(head) {
+            return None;
+        }
+        // Slots that became free at this moment go to those before it.
+        let takes_slot =
+            |what: &&InLine| matches!(what.turn, Turn::Write(_)) && self.waits(what.lpn).is_none();
+        let ready = self.line.iter().filter(takes_slot).nth(self.free.len())?.ready;
+        (ready < now).then_some(ready)
     }
 
     /// Whether pages have come back and have not gone again.
@@ -1264,18 +1270,20 @@ mod tests {
         cache.audit(0..=0);
     }
 
-    /// All slots that one program frees are waited for, so the line still waits when the first of them is free. A paced one then waits for
-    /// its pace.
+    /// Each of the slots that one program frees is waited for by the write that gets it. A paced first one then waits for its pace.
     #[test]
     fn a_line_waits_for_slots_until_it_goes_on_or_its_first_write_is_paced() {
         for is_paced in [false, true] {
             let mut cache = cache(1, &[1]);
             cache.pacer = is_paced.then(|| Pacer::new(1, SimDuration(100), 1));
-            (1..3).for_each(|lpn| cache.arrive(write(lpn, lpn.into(), 1, 10)));
+            [(1, 10), (2, 10), (3, 15)]
+                .into_iter()
+                .for_each(|(lpn, at)| cache.arrive(write(lpn, lpn.into(), 1, at)));
             assert_eq!(happens(&mut cache, 10), ["in 1", "out 1"]);
             assert_eq!(cache.waits_since(SimTime(20)), Some(SimTime(10)));
             ends(&mut cache, 1);
-            assert_eq!(cache.waits_since(SimTime(20)), Some(SimTime(10)).filter(|_| !is_paced));
+            assert_eq!(cache.waits_since(SimTime(20)), Some(SimTime(15)).filter(|_| !is_paced));
+            assert_eq!(cache.waits_since(SimTime(15)), None, "the next slot is nobody's yet");
         }
     }
 
