@@ -1,9 +1,9 @@
 //! How unevenly the starts of requests spread over the places they go to.
 
-use std::collections::BTreeMap;
-
 use harmonia_trace::PAGE;
 use harmonia_types::Bytes;
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
 /// Extents whose heat is measured.
@@ -32,32 +32,34 @@ pub struct Heat {
     pub sampled: f64,
 }
 
-/// Starts counted in extents of every size.
-#[derive(Debug, Default)]
-pub(super) struct Places([Starts; EXTENTS_BYTES.len()]);
+/// Starts counted in extents of some sizes, smallest first.
+#[derive(Debug)]
+pub(super) struct Places(Vec<(Bytes, Starts)>);
+
+impl Default for Places {
+    /// Of every size.
+    fn default() -> Self {
+        Places(EXTENTS_BYTES.map(|extent_bytes| (extent_bytes, Starts::default())).into())
+    }
+}
 
 impl Places {
+    /// In extents of one size, as in another load.
+    pub(super) fn like(heat: &Heat) -> Self {
+        Places(vec![(heat.extent_bytes, Starts::default())])
+    }
+
     pub(super) fn add(&mut self, volume: u16, offset: Bytes) {
-        for (starts, extent_bytes) in self.0.iter_mut().zip(EXTENTS_BYTES) {
-            starts.add(volume, offset / extent_bytes);
+        for (extent_bytes, starts) in &mut self.0 {
+            starts.add(volume, offset / *extent_bytes);
         }
     }
 
     /// Over the smallest extents in which enough requests start to tell hot ones, or over the largest.
     pub(super) fn heat(&self) -> Heat {
-        let sizes = self.0.iter().zip(EXTENTS_BYTES);
-        let enough = sizes.clone().find(|(starts, _)| starts.per_extent() >= STARTS_ENOUGH);
-        let largest = || (&self.0[EXTENTS_BYTES.len() - 1], EXTENTS_BYTES[EXTENTS_BYTES.len() - 1]);
-        let (starts, extent_bytes) = enough.unwrap_or_else(largest);
-        starts.heat(extent_bytes)
-    }
-
-    /// Over extents of this size, one of those that are counted.
-    pub(super) fn heat_of(&self, extent_bytes: Bytes) -> Heat {
-        let sizes = self.0.iter().zip(EXTENTS_BYTES);
-        let (starts, _) =
-            sizes.clone().find(|(_, size)| *size == extent_bytes).expect("extents of this size");
-        starts.heat(extent_bytes)
+        let enough = self.0.iter().find(|(_, starts)| starts.per_extent() >= STARTS_ENOUGH);
+        let (extent_bytes, starts) = enough.or(self.0.last()).expect("a size");
+        starts.heat(*extent_bytes)
     }
 }
 
@@ -66,7 +68,7 @@ impl Places {
 #[derive(Debug)]
 struct Starts {
     /// Requests of either half, by hash, volume and number of the extent.
-    extents: BTreeMap<(u64, u16, u64), [u32; 2]>,
+    extents: HashMap<(u64, u16, u64), [u32; 2], FxBuildHasher>,
     limit: u64,
     requests: u64,
 }
@@ -76,7 +78,7 @@ const EXTENTS_MAX: usize = 1 << 17;
 
 impl Default for Starts {
     fn default() -> Self {
-        Starts { extents: BTreeMap::new(), limit: u64::MAX, requests: 0 }
+        Starts { extents: HashMap::default(), limit: u64::MAX, requests: 0 }
     }
 }
 
@@ -93,7 +95,7 @@ impl Starts {
         counts[half] = counts[half].saturating_add(1);
         if self.extents.len() > EXTENTS_MAX {
             self.limit /= 2;
-            let _ = self.extents.split_off(&(self.limit.saturating_add(1), 0, 0));
+            self.extents.retain(|(hash, ..), _| *hash <= self.limit);
         }
     }
 
@@ -104,7 +106,9 @@ impl Starts {
     }
 
     fn heat(&self, extent_bytes: Bytes) -> Heat {
-        let counts: Vec<[u32; 2]> = self.extents.values().copied().collect();
+        let mut extents: Vec<_> = self.extents.iter().collect();
+        extents.sort_unstable();
+        let counts: Vec<[u32; 2]> = extents.into_iter().map(|(_, counts)| *counts).collect();
         let fifth = counts.len().div_ceil(5);
         let twenty_fifth = counts.len().div_ceil(25);
         let both = |hottest: usize| {

@@ -44,6 +44,7 @@ use crate::{
     Streams, StreamsConfig,
 };
 pub use heat::Heat;
+use phases::Phases;
 use ruler::{Kind, Ruler, Shared};
 pub use ruler::{Measured, MeasuredKind};
 
@@ -96,7 +97,7 @@ fn fit(
     go_on: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Option<TraceFit>, TraceError> {
     let mut summary = Summary::new(trace);
-    let mut ruler = Ruler::default();
+    let mut ruler = Ruler::of_trace();
     let reader = trace.scan(go_on, |record, reader| {
         summary.add(record, reader.file());
         ruler.add(record);
@@ -107,12 +108,12 @@ fn fit(
     if ruler.requests() == 0 {
         return Err(at("has no request with bytes: there is no size to fit".into()));
     }
-    let (measured, shared) = ruler.measured(None);
+    let (measured, shared) = ruler.measured();
     let squeezed = room.map(|room| room as f64 / measured.footprint_bytes as f64).filter(|&part| part < 1.0);
     let load = load(&ruler, &measured, shared, squeezed.unwrap_or(1.0)).map_err(at)?;
     let mut candidates = vec![load];
-    if matches!(candidates[0].arrival, Some(Arrival::Gaps(_))) {
-        candidates.push(phased(&candidates[0], &mut ruler));
+    if let (Some(Arrival::Gaps(_)), Some(phases)) = (&candidates[0].arrival, &mut ruler.phases) {
+        candidates.push(phased(&candidates[0], phases));
     }
     let mut best: Option<(StreamsConfig, Measured)> = None;
     for load in candidates {
@@ -126,8 +127,8 @@ fn fit(
 }
 
 /// The same load with its arrivals in phases.
-fn phased(load: &StreamsConfig, ruler: &mut Ruler) -> StreamsConfig {
-    let (arrival, [reads, writes, trims]) = ruler.phases.fit();
+fn phased(load: &StreamsConfig, phases: &mut Phases) -> StreamsConfig {
+    let (arrival, [reads, writes, trims]) = phases.fit();
     let mut load = StreamsConfig { arrival: Some(arrival), ..load.clone() };
     for (name, counts) in [(READS, reads), (WRITES, writes), (TRIMS, trims)] {
         if let Some(stream) = load.streams.get_mut(name) {
@@ -197,14 +198,14 @@ fn generated(
         scaled_from: None,
     };
     let mut source = Streams::new(load, array, SEED)?;
-    let mut ruler = Ruler::default();
+    let mut ruler = Ruler::like(like);
     while let Next::At(request) = source.next(SimTime::ZERO, &[]).map_err(|error| error.0)? {
         ruler.add(&TraceRecord::new(request.arrival.0, request.operation, request.offset, request.length));
         if request.id % ASK_EVERY == ASK_EVERY - 1 && !go_on(request.id) {
             return Ok(None);
         }
     }
-    Ok(Some(ruler.measured(Some(like)).0))
+    Ok(Some(ruler.measured().0))
 }
 
 #[cfg(test)]

@@ -26,27 +26,30 @@ struct Part {
     gaps_ns: f64,
     /// Reads, writes, trims.
     kinds: [u64; 3],
+    /// How unlikely it is, up to what joining does not change.
+    surprise: f64,
+    /// What joining it with the next one loses; NaN until somebody asks.
+    loss: f64,
 }
 
 impl Part {
+    fn new(gaps_ns: f64, kinds: [u64; 3]) -> Part {
+        let requests = kinds.iter().sum::<u64>() as f64;
+        let of_kind = |&count: &u64| match count {
+            0 => 0.0,
+            count => count as f64 * libm::log(requests / count as f64),
+        };
+        let gaps = requests * libm::log(gaps_ns / requests + FINEST_NS);
+        Part { gaps_ns, kinds, surprise: gaps + kinds.iter().map(of_kind).sum::<f64>(), loss: f64::NAN }
+    }
+
     fn requests(&self) -> u64 {
         self.kinds.iter().sum()
     }
 
     fn with(&self, other: &Part) -> Part {
         let kinds = std::array::from_fn(|kind| self.kinds[kind] + other.kinds[kind]);
-        Part { gaps_ns: self.gaps_ns + other.gaps_ns, kinds }
-    }
-
-    /// How unlikely it is, up to what joining does not change.
-    fn surprise(&self) -> f64 {
-        let requests = self.requests() as f64;
-        let of_kind = |&count: &u64| match count {
-            0 => 0.0,
-            count => count as f64 * libm::log(requests / count as f64),
-        };
-        let gaps = requests * libm::log(self.gaps_ns / requests + FINEST_NS);
-        gaps + self.kinds.iter().map(of_kind).sum::<f64>()
+        Part::new(self.gaps_ns + other.gaps_ns, kinds)
     }
 }
 
@@ -63,7 +66,7 @@ impl Phases {
         };
         let mut kinds = [0; 3];
         kinds[kind] = 1;
-        self.0.push(Part { gaps_ns: gap_ns as f64, kinds });
+        self.0.push(Part::new(gap_ns as f64, kinds));
         if self.0.len() >= 2 * KEPT {
             self.join(KEPT);
         }
@@ -81,23 +84,36 @@ impl Phases {
 
     /// Joins neighbours until there are no more than `most`.
     fn join(&mut self, most: usize) {
+        let mut order: Vec<(i64, u32)> = Vec::with_capacity(self.0.len());
         while self.0.len() > most {
-            let loss =
-                |pair: &[Part]| pair[0].with(&pair[1]).surprise() - pair[0].surprise() - pair[1].surprise();
-            let losses: Vec<f64> = self.0.windows(2).map(loss).collect();
-            let mut order: Vec<usize> = (0..losses.len()).collect();
-            order.sort_unstable_by(|&a, &b| losses[a].total_cmp(&losses[b]).then(a.cmp(&b)));
             let wanted = (self.0.len() - most).min(self.0.len().div_ceil(JOINED));
-            self.join_pairs(&order, wanted);
+            order.clear();
+            order.extend((0..self.0.len() as u32 - 1).map(|pair| (in_order(self.loss(pair as usize)), pair)));
+            // A pair that is joined keeps two others from it at most.
+            let looked_at = order.len().min(3 * wanted);
+            if looked_at < order.len() {
+                order.select_nth_unstable(looked_at);
+            }
+            order[..looked_at].sort_unstable();
+            self.join_pairs(order[..looked_at].iter().map(|&(_, pair)| pair as usize), wanted);
         }
     }
 
+    /// What joining this one with the next loses. Kept, because most pairs stay as they are from one look to the next.
+    fn loss(&mut self, pair: usize) -> f64 {
+        let [one, other] = [self.0[pair], self.0[pair + 1]];
+        if one.loss.is_nan() {
+            self.0[pair].loss = one.with(&other).surprise - one.surprise - other.surprise;
+        }
+        self.0[pair].loss
+    }
+
     /// Joins the first so many of these pairs that have no phase in common.
-    fn join_pairs(&mut self, order: &[usize], wanted: usize) {
+    fn join_pairs(&mut self, order: impl Iterator<Item = usize>, wanted: usize) {
         let mut into = vec![false; self.0.len() + 1];
         let mut taken = vec![false; self.0.len() + 1];
         let mut joined = 0;
-        for &pair in order {
+        for pair in order {
             if joined == wanted {
                 break;
             }
@@ -106,15 +122,27 @@ impl Phases {
                 joined += 1;
             }
         }
-        let mut parts: Vec<Part> = Vec::with_capacity(self.0.len());
-        for (index, part) in self.0.iter().enumerate() {
-            match parts.last_mut() {
-                Some(last) if into[index] => *last = last.with(part),
-                _ => parts.push(*part),
+        let mut kept = 0;
+        for index in 0..self.0.len() {
+            let part = self.0[index];
+            if into[index] {
+                self.0[kept - 1] = self.0[kept - 1].with(&part);
+                if let Some(before) = kept.checked_sub(2) {
+                    self.0[before].loss = f64::NAN;
+                }
+            } else {
+                self.0[kept] = part;
+                kept += 1;
             }
         }
-        self.0 = parts;
+        self.0.truncate(kept);
     }
+}
+
+/// A number that sorts as [`f64::total_cmp`] does.
+fn in_order(value: f64) -> i64 {
+    let bits = value.to_bits() as i64;
+    bits ^ ((bits >> 63) as u64 >> 1) as i64
 }
 
 #[cfg(test)]

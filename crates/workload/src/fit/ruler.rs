@@ -121,17 +121,13 @@ impl Kind {
         self.sequential as f64 / self.requests.max(1) as f64
     }
 
-    fn measured(&mut self, like: Option<&MeasuredKind>) -> MeasuredKind {
-        let heat = match like {
-            Some(like) => self.places.heat_of(like.heat.extent_bytes),
-            None => self.places.heat(),
-        };
+    fn measured(&mut self) -> MeasuredKind {
         MeasuredKind {
             requests: self.requests,
             bytes: self.bytes,
             footprint_bytes: self.footprint.total().0,
             sequential_percent: 100.0 * self.sequential(),
-            heat,
+            heat: self.places.heat(),
         }
     }
 }
@@ -168,7 +164,8 @@ pub(super) struct Ruler {
     pub(super) writes: Kind,
     pub(super) trims: Kind,
     pub(super) gaps: GapClasses,
-    pub(super) phases: Phases,
+    /// Of a load that is to be fitted.
+    pub(super) phases: Option<Phases>,
     pub(super) order: Repeats<Operation>,
     /// Requests without bytes.
     pub(super) empty: u64,
@@ -186,6 +183,18 @@ pub(super) struct Shared {
 }
 
 impl Ruler {
+    /// For a load that is to be fitted.
+    pub(super) fn of_trace() -> Self {
+        Ruler { phases: Some(Phases::default()), ..Ruler::default() }
+    }
+
+    /// For a load that is held against another one: over extents as large as those of that one.
+    pub(super) fn like(other: &Measured) -> Self {
+        let kind = |like: &MeasuredKind| Kind { places: Places::like(&like.heat), ..Kind::default() };
+        let [reads, writes, trims] = [&other.reads, &other.writes, &other.trims].map(kind);
+        Ruler { reads, writes, trims, ..Ruler::default() }
+    }
+
     pub(super) fn add(&mut self, record: &TraceRecord) {
         let kind = match record.operation {
             _ if record.length == 0 => None,
@@ -206,7 +215,9 @@ impl Ruler {
             self.gaps.add(gap_ns);
             self.spread.add(gap_ns as f64);
         }
-        self.phases.add(gap_ns, record.operation);
+        if let Some(phases) = &mut self.phases {
+            phases.add(gap_ns, record.operation);
+        }
         self.seconds.add(record.time_ns - first);
         self.times = Some((first, record.time_ns));
     }
@@ -219,11 +230,9 @@ impl Ruler {
         self.spread.cv()
     }
 
-    /// The result, and the pages its operations share. `like`: over extents as large as those of another load.
-    pub(super) fn measured(&mut self, like: Option<&Measured>) -> (Measured, Shared) {
-        let reads = self.reads.measured(like.map(|like| &like.reads));
-        let writes = self.writes.measured(like.map(|like| &like.writes));
-        let trims = self.trims.measured(like.map(|like| &like.trims));
+    /// The result, and the pages its operations share.
+    pub(super) fn measured(&mut self) -> (Measured, Shared) {
+        let [reads, writes, trims] = [&mut self.reads, &mut self.writes, &mut self.trims].map(Kind::measured);
         let mut all = std::mem::take(&mut self.reads.footprint);
         let reads_writes = all.unite(std::mem::take(&mut self.writes.footprint));
         let trims_others = all.unite(std::mem::take(&mut self.trims.footprint));
