@@ -17,6 +17,8 @@ use harmonia_flash::presets;
 use harmonia_ssd::probe::AuditProbe;
 use harmonia_ssd::{Amount, Domain, Ftl, FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{DeviceId, HostRequest, Operation, SimDuration, SimTime};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 
 use super::super::FloatingPlanner;
 use super::super::stripe_map::each;
@@ -47,12 +49,12 @@ struct Run {
 
 struct Shared {
     planner: FloatingPlanner,
-    flash: BTreeMap<Place, Sum>,
+    flash: HashMap<Place, Sum, FxBuildHasher>,
     /// What a member holds that has failed, and a replacement where nobody has written it: nobody knows it.
     blank: BTreeMap<u16, Sum>,
-    newest: BTreeMap<(u64, u16), Sum>,
+    newest: HashMap<(u64, u16), Sum, FxBuildHasher>,
     /// What was written last of each unit, without the rest of its page.
-    written: BTreeMap<(u64, u16), Sum>,
+    written: HashMap<(u64, u16), Sum, FxBuildHasher>,
     planned: Option<(Transaction, Run)>,
     running: BTreeMap<u32, Run>,
     symbols: u32,
@@ -398,10 +400,10 @@ fn run(seed: u64, level: Level, fails: bool) -> Outcome {
     let planner = FloatingPlanner::new(plain, (&whole, layout), config.small_write, PAGE).failing(fails);
     let shared = Watched(Arc::new(Mutex::new(Shared {
         planner,
-        flash: BTreeMap::new(),
+        flash: HashMap::default(),
         blank: BTreeMap::new(),
-        newest: BTreeMap::new(),
-        written: BTreeMap::new(),
+        newest: HashMap::default(),
+        written: HashMap::default(),
         planned: None,
         running: BTreeMap::new(),
         symbols: 0,

@@ -72,7 +72,7 @@ struct Shared {
     /// Two pages of a row could not be read, and what was to be written of them is lost: nothing is compared from here on.
     is_over: bool,
     /// By row and unit: all that was ever written, and how many of these are done.
-    versions: BTreeMap<(u64, u16), (Vec<u32>, usize)>,
+    versions: HashMap<(u64, u16), (Vec<u32>, usize), FxBuildHasher>,
     planned: Option<(Transaction, Run)>,
     running: BTreeMap<u32, Run>,
     /// Reads that hold no rows: how many versions of each place were done when they began.
@@ -543,7 +543,7 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 5] {
         unreadable: BTreeSet::new(),
         given_up: BTreeSet::new(),
         is_over: false,
-        versions: BTreeMap::new(),
+        versions: HashMap::default(),
         planned: None,
         running: BTreeMap::new(),
         begun: BTreeMap::new(),
