@@ -95,6 +95,8 @@ PARTS = dict(_native.blame_parts)
 
 #: The lists that a report has of each device over time.
 OVER_TIME = ("channels_in_gc", "empty_blocks", "queue_depth", "victims_erased")
+#: One more, of devices with a write cache.
+FILLED = "write_cache_filled"
 
 
 def blame_of(report: dict[str, Any]) -> Table:
@@ -113,10 +115,11 @@ def blame_of(report: dict[str, Any]) -> Table:
 
 
 def over_time_of(report: dict[str, Any]) -> Table:
-    """One row for each device and bucket of time."""
+    """One row for each device and bucket of time; ``write_cache_filled`` where a device has a write cache."""
     of_device: list[int] = []
     start: list[int] = []
     values: dict[str, list[float]] = {name: [] for name in OVER_TIME}
+    filled: list[float | None] = []
     for device, section in enumerate(report["devices"]):
         lists = section.get("over_time")
         if not lists:
@@ -126,11 +129,13 @@ def over_time_of(report: dict[str, Any]) -> Table:
         start += [bucket * lists["bucket_ns"] for bucket in range(buckets)]
         for name in OVER_TIME:
             values[name] += map(float, lists[name])
+        filled += lists.get(FILLED) or [None] * buckets
     return table(
         [
             ("device", "integer", of_device),
             ("start_ns", "integer", start),
             *((name, "float", of_name) for name, of_name in values.items()),
+            *([(FILLED, "float", filled)] if any(share is not None for share in filled) else []),
         ]
     )
 

@@ -142,7 +142,7 @@ const SHOWN: [Shown; BlameSum::TABLE.len()] = [
     other("waiting in a queue of the host until a drive fetched one more command", "#b15928"),
     other("in the controller of a drive, or waiting for it", "#66789a"),
     other("waiting until the stripe cache had an entry, or let a write read for its parity", "#9b1b30"),
-    other("waiting until a drive had read a page of its map", "#3b528b"),
+    other("waiting for pages of the map of a drive", "#3b528b"),
 ];
 
 /// A part of the response time, as tables, figures and the page show it.

@@ -380,19 +380,24 @@ impl Report {
         self.scenario.pointer("/workload/remap").and_then(serde_json::Value::as_str) == Some("scale")
     }
 
-    /// Requests that the array served a second of the window, those of the warm-up included that it had left for then; `None` for a
-    /// window without length. Unit: 1/s.
+    /// Requests that the array served a second of the window; `None` for a window without length. An array that does not keep up first
+    /// serves what the warm-up left, so these count, too. No more is said than was offered. Unit: 1/s.
     pub fn served_requests(&self) -> Option<f64> {
-        self.a_second(self.host.requests + self.host.warmup_requests)
+        self.served(self.host.requests, self.host.warmup_requests)
     }
 
-    /// Bytes that the requests of [`served_requests`](Self::served_requests) read and wrote. Unit: bytes/s.
+    /// Bytes that these requests read and wrote. Unit: bytes/s.
     pub fn served_bytes(&self) -> Option<f64> {
-        self.a_second(self.host.bytes_read + self.host.bytes_written + self.host.warmup_bytes)
+        self.served(self.host.bytes_read + self.host.bytes_written, self.host.warmup_bytes)
     }
 
-    fn a_second(&self, count: u64) -> Option<f64> {
-        (self.simulated_ns > 0).then(|| count as f64 * 1e9 / self.simulated_ns as f64)
+    fn served(&self, count: u64, of_warmup: u64) -> Option<f64> {
+        let a_second = |count: u64, ns: u64| count as f64 * 1e9 / ns as f64;
+        let measured = (self.simulated_ns > 0).then(|| a_second(count, self.simulated_ns))?;
+        // In a closed loop nothing is offered that is not served.
+        let Some(arrivals_ns) = self.host.arrivals_ns.filter(|&ns| ns > 0) else { return Some(measured) };
+        let offered = a_second(count, arrivals_ns).max(measured);
+        Some(a_second(count + of_warmup, self.simulated_ns).min(offered))
     }
 
     /// The report with its engine section zeroed: the same seed gives the same bytes.

@@ -1,8 +1,8 @@
 //! Losses of power, and what the array does about rows that were being written: `power_loss`, `write_hole`.
 //!
 //! Power may be lost on any level. Only a level that keeps data more than once has something that must agree afterwards. Write caches
-//! without stored power are refused in two cases, in which the array takes the answer of a drive for more than it is: NVRAM forgets what a
-//! drive has answered for, and a spare counts as built up to where it has answered.
+//! without stored power are refused in two cases, in which the array takes the answer of a drive for more than it is: NVRAM forgets a
+//! page when a drive has answered for its trim, and a spare counts as built up to where it has answered.
 
 use harmonia_array::{Knowledge, Level, MemberConfig, When};
 
@@ -38,7 +38,7 @@ pub(crate) fn losses(
     };
     match volatile {
         Some(field) if knowledge.nvram > 0 => {
-            let why = "below NVRAM: it forgets what a drive has answered for";
+            let why = "below NVRAM: it forgets pages whose trims a drive has answered for";
             return refused(field, why, "array.nvram = \"0B\"");
         }
         Some(field) if spares > 0 => {

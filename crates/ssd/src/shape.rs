@@ -60,6 +60,11 @@ impl Packing {
         self.slots_per_program > 1
     }
 
+    /// Whether a block lies in several planes, which one program writes.
+    pub(crate) fn joins_planes(&self) -> bool {
+        self.planes > 1
+    }
+
     /// Slots of a flash page.
     pub fn slots_per_page(&self) -> u32 {
         self.slots_per_page

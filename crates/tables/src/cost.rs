@@ -5,6 +5,7 @@ use harmonia_metrics::judgement::collection::{Cost, Figure, Verdict, is_sure};
 use harmonia_metrics::{Comparison, Report, Versus, Warning};
 
 use crate::label;
+use crate::load::counted;
 use crate::numbers::{self, NONE, or_none};
 use crate::winners::Name;
 
@@ -157,7 +158,7 @@ fn served(run: &Report) -> String {
         share if share < SHORT => {
             let before = match run.host.warmup_requests {
                 0 => String::new(),
-                left => format!(" and {} requests that the warm-up left", numbers::count(left)),
+                left => format!(" and {} that the warm-up left", counted(left, "request")),
             };
             format!(
                 " All {} arrive within {}; the array takes {} to serve them{before}.",

@@ -476,7 +476,7 @@ pub(crate) fn required(rung: &str) -> Option<&'static str> {
         "log" => Some("report how many blocks are free"),
         "window" => Some("collect in windows (NVMe predictable latency mode)"),
         "busy" => Some("refuse at once what would wait for collection"),
-        "command" => Some("collect on command, and tell when they collect"),
+        "command" => Some("collect when told and tell when they collect"),
         _ => None,
     }
 }

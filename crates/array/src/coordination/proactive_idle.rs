@@ -168,7 +168,7 @@ impl Coordinator for ProactiveIdle {
 
 pub(super) const ENTRY: Entry<Build> = Entry {
     name: "proactive-idle",
-    summary: "the first member whose free blocks fall to the hard threshold makes all at the soft threshold collect, which also collect in idle time",
+    summary: "the first member whose free blocks fall to the hard threshold makes all at the soft threshold collect; these also collect in idle time",
     source: "IEEE TC 2012, 4.3.2; MSST 2011, IV-C",
     keys: &own_keys::<Config>,
     build: &|parameters| {

@@ -127,9 +127,9 @@ fn without_collection(variants: &[&[Report]]) -> Option<String> {
 
 /// Requests a second over all runs of a variant.
 fn served(runs: &[Report]) -> f64 {
-    let requests: u64 = runs.iter().map(|run| run.host.requests + run.host.warmup_requests).sum();
     let nanoseconds: u64 = runs.iter().map(|run| run.simulated_ns).sum();
-    requests as f64 * 1e9 / nanoseconds.max(1) as f64
+    let requests = |run: &Report| run.served_requests().unwrap_or_default() * run.simulated_ns as f64;
+    runs.iter().map(requests).sum::<f64>() / nanoseconds.max(1) as f64
 }
 
 /// Whether two warnings are of one kind: what policies say differs in its text alone.

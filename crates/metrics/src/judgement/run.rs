@@ -126,7 +126,7 @@ fn overload(run: &Report) -> Option<String> {
     let waiting = mean / arrivals_ns as f64;
     (waiting > WAITING).then(|| {
         format!(
-            "the array does not keep up with the load. All requests arrive within {}, and the mean response is {}. {advice}",
+            "the array does not keep up with the load. All requests arrive within {}, but wait so long that the mean response is {}. {advice}",
             ms(arrivals_ns as f64),
             ms(mean)
         )

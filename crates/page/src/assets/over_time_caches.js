@@ -1,9 +1,9 @@
 // Lanes of write caches, on pages that have any: how full they are on average, and the fullest.
 
-LANES.push(
-  { name: "slots of write caches held, %, mean of SSDs", of: "cacheMean", unit: (value) => filled(value, "of write caches held") },
-  { name: "slots of write caches held, %, fullest SSD", of: "cacheMost", unit: (value) => filled(value, "in the fullest") },
-);
+LANES.push({ name: "slots of write caches held, %, mean of SSDs", of: "cacheMean", unit: (value) => filled(value, "of write caches held") });
+if (data.runs.some(({ overTime }) => overTime.caches?.length > 1)) {
+  LANES.push({ name: "slots of write caches held, %, fullest SSD", of: "cacheMost", unit: (value) => filled(value, "in the fullest") });
+}
 
 const filled = (value, what) => (value === undefined ? "no write cache" : `${digits(value)}% ${what}`);
 

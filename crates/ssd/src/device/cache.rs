@@ -72,14 +72,10 @@ impl Cache {
         })
     }
 
-    /// Since when what is in line waits for a slot; never, if it does not.
-    pub fn waits_since(&self, now: SimTime) -> SimTime {
-        self.pages.waits_since(now).unwrap_or(SimTime::NEVER)
-    }
-
     /// Since when somebody waits for a slot or for a program; never, if nobody does.
     pub fn is_waited_for_since(&self, now: SimTime) -> SimTime {
-        self.waits_since(now).min(self.pages.awaits_since().unwrap_or(SimTime::NEVER))
+        let for_slot = self.pages.waits_since(now).unwrap_or(SimTime::NEVER);
+        for_slot.min(self.pages.awaits_since().unwrap_or(SimTime::NEVER))
     }
 
     /// The drive has failed.
@@ -247,13 +243,15 @@ impl<P: Probe> Device<P> {
         if self.is_awaited(slot) {
             self.answer_awaited(slot, Some(program), now);
         }
+        // A slot that is kept for a page of the map comes behind those that are.
+        let mapping = self.mapping.as_ref().filter(|mapping| mapping.will_keep(slot));
+        let kept = mapping.map_or(0, |mapping| mapping.kept());
+        let first = self.cache.as_ref().and_then(|cache| cache.pages.next_waits_since(kept, now));
         if self.probe.follower().is_some() {
-            let since = self.cache.as_ref().map_or(SimTime::NEVER, |cache| cache.waits_since(now));
-            self.follow_slot(die, slot, since, &share);
+            self.follow_slot(die, slot, first.unwrap_or(SimTime::NEVER), &share);
         }
         let Some(cache) = &mut self.cache else { return };
         let die = &self.dies[die as usize];
-        let first = cache.pages.waits_since(now);
         let collected = match first {
             None => SimDuration::ZERO,
             Some(since) => {

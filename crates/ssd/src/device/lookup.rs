@@ -176,8 +176,8 @@ impl<P: Probe> Device<P> {
         mapping.slots[slot as usize] = match mapping.slots[slot as usize] {
             Slot::Programmed(Programmed { at, first, collected }) => {
                 mapping.kept -= 1;
-                let waits = cache.pages.waits_since(now);
-                // Who is first in line now need not be who was it then.
+                let waits = cache.pages.next_waits_since(0, now);
+                // Who gets it now need not be who was to get it then.
                 let is_same = waits.is_some() && waits == first;
                 cache.pages.is_on_flash(slot, if is_same { collected } else { SimDuration::ZERO });
                 let from = waits.map_or(now, |from| from.max(at));

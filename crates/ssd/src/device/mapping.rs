@@ -238,13 +238,17 @@ impl Mapping {
 
     /// The program of the page in a slot of the write cache has ended: whether the slot is kept until the page of the map is there.
     pub fn keeps(&mut self, slot: u32, program: Programmed) -> bool {
-        let of = &mut self.slots[slot as usize];
-        let keeps = *of == Slot::Mapping;
+        let keeps = self.will_keep(slot);
         if keeps {
-            *of = Slot::Programmed(program);
+            self.slots[slot as usize] = Slot::Programmed(program);
             self.kept += 1;
         }
         keeps
+    }
+
+    /// Whether it would, if the program ended now.
+    pub fn will_keep(&self, slot: u32) -> bool {
+        self.slots[slot as usize] == Slot::Mapping
     }
 
     /// Slots that are kept although their programs have ended.
@@ -330,7 +334,8 @@ impl<P: Probe> Device<P> {
     /// Checks the mapping cache against the operations that read and write the map.
     pub(super) fn audit_mapping(&self) {
         let Some(mapping) = &self.mapping else { return };
-        if self.walks(mapping.pages.map_pages()) {
+        // Four pages of the map an event, on average, however many there are.
+        if self.events.is_multiple_of(u64::from(mapping.pages.map_pages() / 4).max(1)) {
             mapping.pages.audit();
         }
         let operations = mapping.pages.parked().filter(|what| matches!(what, Parked::Operation { .. }));

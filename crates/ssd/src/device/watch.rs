@@ -6,7 +6,8 @@
 //!
 //! A plane works from the start of its die's command to the end of it, transfers and waiting for the bus included. A
 //! move stands in the plane it reads from. A whole event in one command is known by the planes that gave a victim; how
-//! they shared its time is not. Summary pages are not told apart by plane.
+//! they shared its time is not. Summary pages are not told apart by plane, nor is anything where one program writes several planes: most
+//! commands keep all of these busy then.
 
 use harmonia_types::{PlaneWork, SimTime};
 
@@ -106,7 +107,7 @@ impl<P: Probe> Device<P> {
 
     /// The plane of the block that a die's job collects.
     fn victim_plane(&self, die: u32) -> Option<u32> {
-        let (unit, victim) = self.dies[die as usize].collection.victim()?;
+        let (unit, victim) = self.dies[die as usize].collection.victim().filter(|_| self.knows_planes())?;
         Some(self.ftl.plane_of(self.rules.shape.unit(die, unit), victim.block.0))
     }
 
@@ -126,8 +127,16 @@ impl<P: Probe> Device<P> {
         self.plane_holding(self.ops[handle].unit, self.ops[handle].lpn)
     }
 
+    /// Whether a block lies in one plane.
+    fn knows_planes(&self) -> bool {
+        !self.rules.shape.packing.joins_planes()
+    }
+
     /// The plane in which a page's data lies, or is being written.
     fn plane_holding(&self, unit: u32, lpn: u32) -> Option<u32> {
-        self.ftl.lookup(unit, lpn).map(|place| self.ftl.plane_of(unit, place.0))
+        self.ftl
+            .lookup(unit, lpn)
+            .filter(|_| self.knows_planes())
+            .map(|place| self.ftl.plane_of(unit, place.0))
     }
 }

@@ -950,17 +950,21 @@ impl WriteCache {
         self.counters.answered_pages += 1;
     }
 
-    /// Since when the write waits that gets the next slot to become free, at `now`, if one does.
+    /// Since when the line waits for a slot at `now`, if it does.
     pub fn waits_since(&self, now: SimTime) -> Option<SimTime> {
         let head = self.line.front().filter(|head| head.ready < now)?;
         // Where writes are paced the first one may wait for its turn instead.
-        if self.pacer.is_some() && self.has_room(head) {
-            return None;
-        }
-        // Slots that became free at this moment go to those before it.
+        let has_slot = self.pacer.is_some() && self.has_room(head);
+        (!has_slot).then_some(head.ready)
+    }
+
+    /// Since when the write waits that gets the next slot to become free, at `now`, or the one so many after it, if one does. Slots that became
+    /// free at this moment go to those before it.
+    pub fn next_waits_since(&self, after: usize, now: SimTime) -> Option<SimTime> {
+        self.waits_since(now)?;
         let takes_slot =
             |what: &&InLine| matches!(what.turn, Turn::Write(_)) && self.waits(what.lpn).is_none();
-        let ready = self.line.iter().filter(takes_slot).nth(self.free.len())?.ready;
+        let ready = self.line.iter().filter(takes_slot).nth(self.free.len() + after)?.ready;
         (ready < now).then_some(ready)
     }
 
@@ -1280,10 +1284,14 @@ mod tests {
                 .into_iter()
                 .for_each(|(lpn, at)| cache.arrive(write(lpn, lpn.into(), 1, at)));
             assert_eq!(happens(&mut cache, 10), ["in 1", "out 1"]);
-            assert_eq!(cache.waits_since(SimTime(20)), Some(SimTime(10)));
+            let since = |cache: &WriteCache, now: u64| {
+                [cache.waits_since(SimTime(now)), cache.next_waits_since(0, SimTime(now))]
+            };
+            assert_eq!(since(&cache, 20), [Some(SimTime(10)); 2]);
             ends(&mut cache, 1);
-            assert_eq!(cache.waits_since(SimTime(20)), Some(SimTime(15)).filter(|_| !is_paced));
-            assert_eq!(cache.waits_since(SimTime(15)), None, "the next slot is nobody's yet");
+            let waits = [10, 15].map(|since| Some(SimTime(since)).filter(|_| !is_paced));
+            assert_eq!(since(&cache, 20), waits);
+            assert_eq!(cache.next_waits_since(0, SimTime(15)), None, "the next slot is nobody's yet");
         }
     }
 

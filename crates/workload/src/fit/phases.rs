@@ -123,9 +123,9 @@ impl Phases {
             }
         }
         let mut kept = 0;
-        for index in 0..self.0.len() {
+        for (index, &joins) in into.iter().enumerate().take(self.0.len()) {
             let part = self.0[index];
-            if into[index] {
+            if joins {
                 self.0[kept - 1] = self.0[kept - 1].with(&part);
                 if let Some(before) = kept.checked_sub(2) {
                     self.0[before].loss = f64::NAN;
