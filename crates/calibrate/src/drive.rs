@@ -179,9 +179,7 @@ mod tests {
             let text = format!("workload.preset = \"hpc-w\"\n[array]\ndevices = 1\n{ssd}");
             Scenario::parse(&text, "x", &[], None).expect("a scenario").array.members[0].ssd.clone()
         };
-        let preset = with(
-            "[ssd]\npreset = \"modern-tlc-1t\"\ngc.trigger = \"proportional\"\ngc.last_program = \"filled\"\n",
-        );
+        let preset = with("[ssd]\npreset = \"modern-tlc-1t\"\ngc.last_program = \"filled\"\n");
         assert_eq!(with(&Drive::default().table(1)), preset);
         let program =
             preset.geometry.program_planes * preset.geometry.program_pages * preset.geometry.page_size;

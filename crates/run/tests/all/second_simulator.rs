@@ -38,6 +38,7 @@ const KEYS: &str = r#"
     geometry = { blocks_per_plane = 256, pages_per_block = 24 }
     timing.erase = "167us"
     ftl.reserved_blocks = 52
+    gc.trigger = "foreground"
     gc.hard_threshold = 6
     gc.soft_threshold = 11
     gc.stop_threshold = 6

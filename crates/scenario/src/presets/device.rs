@@ -402,7 +402,7 @@ const MODERN_TLC_1T: DevicePreset = DevicePreset {
     priority: Priority::ReadsFirst,
     multi_plane: false,
     domain: Domain::Die,
-    trigger: Trigger::Foreground,
+    trigger: Trigger::Proportional,
     last_program: LastProgram::Padded,
     hard: 2.5,
     collects: PREEMPTIVE_AT_SOFT,
@@ -446,7 +446,7 @@ const MODERN_TLC: [(&str, Provenance); 24] = [
     ("ftl.multi_plane", Provenance::Inferred("one program writes all planes of a die")),
     ("ftl.open_blocks", TWO_ACTIVE_BLOCKS),
     ("gc.domain", ASSUMED),
-    ("gc.trigger", ASSUMED),
+    ("gc.trigger", Provenance::Inferred("fitted: collection in proportion to the host's writes")),
     ("gc.hard_threshold", Provenance::Inferred("fitted: a floor of 2.5% of free blocks")),
     (
         "gc.soft_threshold",
@@ -461,7 +461,9 @@ const MODERN_TLC: [(&str, Provenance); 24] = [
     ("gc.victim", FITTED),
     (
         "gc.schedule",
-        Provenance::Inferred("fitted: collection in proportion to writes; preemptive comes nearest to it"),
+        Provenance::Inferred(
+            "assumed: a collection gives way between its steps, or it could not have a share of a die",
+        ),
     ),
     ("gc.destination", ASSUMED),
     ("gc.concurrency.policy", ASSUMED),
@@ -520,7 +522,6 @@ const NAMED: [(&str, Provenance); MODERN_TLC.len() + 1] = replaced(
 const SAMSUNG_PM9A3_960G: DevicePreset = DevicePreset {
     name: "samsung-pm9a3-960g",
     reserved: 17.0,
-    trigger: Trigger::Proportional,
     last_program: LastProgram::Filled,
     provenance: &NAMED,
     ..MODERN_TLC_1T
@@ -552,7 +553,6 @@ const SOLIDIGM_P5520_1_92T: DevicePreset = DevicePreset {
     name: "solidigm-p5520-1.92t",
     reserved: 17.9,
     writes: DRAINS_IN_PART,
-    trigger: Trigger::Proportional,
     last_program: LastProgram::Filled,
     provenance: &DRAINING,
     ..MODERN_TLC_1T
@@ -561,7 +561,6 @@ const SOLIDIGM_P5520_1_92T: DevicePreset = DevicePreset {
 const MICRON_7450_PRO_960G: DevicePreset = DevicePreset {
     name: "micron-7450-pro-960g",
     reserved: 16.0,
-    trigger: Trigger::Proportional,
     last_program: LastProgram::Filled,
     provenance: &NAMED,
     ..MODERN_TLC_1T
@@ -575,7 +574,6 @@ const SK_HYNIX_PE8110_960G: DevicePreset = DevicePreset {
     name: "sk-hynix-pe8110-960g",
     reserved: 14.9,
     writes: Writes { controller: fetches(Some(64), Arbitration::Fifo), ..MODERN_TLC_1T.writes },
-    trigger: Trigger::Proportional,
     last_program: LastProgram::Filled,
     provenance: &replaced(
         NAMED,
@@ -591,7 +589,6 @@ const KIOXIA_CM7_R_3_84T: DevicePreset = DevicePreset {
     name: "kioxia-cm7-r-3.84t",
     reserved: 16.1,
     writes: DRAINS_IN_PART,
-    trigger: Trigger::Proportional,
     last_program: LastProgram::Filled,
     provenance: &replaced(
         DRAINING,
