@@ -296,7 +296,8 @@ pub struct Summary {
     /// The longest step that all arrivals lie whole steps behind the first, in ns; 1 if that is below a millisecond, 0
     /// as long as all arrive at once.
     clock_step_ns: u64,
-    footprint: Footprint,
+    /// `None` where somebody else counts it.
+    footprint: Option<Footprint>,
     end: Bytes,
     sequential: u64,
     near_sequential: u64,
@@ -312,6 +313,11 @@ pub struct Summary {
 impl Summary {
     /// Of nothing yet.
     pub fn new(trace: &Trace) -> Self {
+        Summary { footprint: Some(Footprint::default()), ..Summary::without_footprint(trace) }
+    }
+
+    /// Of nothing yet, and for those who count the footprint themselves: that of the [`TraceInfo`] will be 0.
+    pub fn without_footprint(trace: &Trace) -> Self {
         Summary { files: (trace.inputs.len() > 1).then(FileTimes::default), ..Summary::default() }
     }
 
@@ -352,7 +358,9 @@ impl Summary {
         }
         self.end = self.end.max(end);
         self.aligned += u64::from((record.offset | end).is_multiple_of(PAGE));
-        self.footprint.touch(record.volume, record.offset, end);
+        if let Some(footprint) = &mut self.footprint {
+            footprint.touch(record.volume, record.offset, end);
+        }
         let (strict, near) = self.ends.follow(record.volume, record.offset, end);
         self.sequential += u64::from(strict);
         self.near_sequential += u64::from(near);
@@ -414,7 +422,7 @@ impl Summary {
             busiest_second_bytes: self.busiest_bytes(),
             interarrival_cv: self.gaps.cv(),
             spread_tick_ns: Some(reader.tick_ns()).filter(|&tick_ns| tick_ns > 0),
-            footprint_bytes: self.footprint.total().0,
+            footprint_bytes: self.footprint.as_mut().map_or(0, |footprint| footprint.total().0),
             end_address_bytes: self.end,
             sequential_percent: self.percent(self.sequential),
             near_sequential_percent: self.percent(self.near_sequential),

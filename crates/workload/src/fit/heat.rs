@@ -2,8 +2,7 @@
 
 use harmonia_trace::PAGE;
 use harmonia_types::Bytes;
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use hashbrown::HashTable;
 use serde::Serialize;
 
 /// Extents whose heat is measured.
@@ -34,31 +33,56 @@ pub struct Heat {
 
 /// Starts counted in extents of some sizes, smallest first.
 #[derive(Debug)]
-pub(super) struct Places(Vec<(Bytes, Starts)>);
+pub(super) struct Places {
+    of_sizes: Vec<(Bytes, Starts)>,
+    /// Volumes and offsets that are not counted yet.
+    waiting: Vec<(u16, Bytes)>,
+}
+
+/// So many are counted at a time: what one waits for in memory is there when the next looks for its own.
+const BATCH: usize = 256;
 
 impl Default for Places {
     /// Of every size.
     fn default() -> Self {
-        Places(EXTENTS_BYTES.map(|extent_bytes| (extent_bytes, Starts::default())).into())
+        Places::of(&EXTENTS_BYTES)
     }
 }
 
 impl Places {
     /// In extents of one size, as in another load.
     pub(super) fn like(heat: &Heat) -> Self {
-        Places(vec![(heat.extent_bytes, Starts::default())])
+        Places::of(&[heat.extent_bytes])
+    }
+
+    fn of(sizes: &[Bytes]) -> Self {
+        let of_sizes = sizes.iter().map(|&extent_bytes| (extent_bytes, Starts::default())).collect();
+        Places { of_sizes, waiting: Vec::with_capacity(BATCH) }
     }
 
     pub(super) fn add(&mut self, volume: u16, offset: Bytes) {
-        for (extent_bytes, starts) in &mut self.0 {
-            starts.add(volume, offset / *extent_bytes);
+        self.waiting.push((volume, offset));
+        if self.waiting.len() == BATCH {
+            self.count();
         }
     }
 
+    fn count(&mut self) {
+        for (extent_bytes, starts) in &mut self.of_sizes {
+            // A power of two, as all of them.
+            let bits = extent_bytes.trailing_zeros();
+            for &(volume, offset) in &self.waiting {
+                starts.add(volume, offset >> bits);
+            }
+        }
+        self.waiting.clear();
+    }
+
     /// Over the smallest extents in which enough requests start to tell hot ones, or over the largest.
-    pub(super) fn heat(&self) -> Heat {
-        let enough = self.0.iter().find(|(_, starts)| starts.per_extent() >= STARTS_ENOUGH);
-        let (extent_bytes, starts) = enough.or(self.0.last()).expect("a size");
+    pub(super) fn heat(&mut self) -> Heat {
+        self.count();
+        let enough = self.of_sizes.iter().find(|(_, starts)| starts.per_extent() >= STARTS_ENOUGH);
+        let (extent_bytes, starts) = enough.or(self.of_sizes.last()).expect("a size");
         starts.heat(*extent_bytes)
     }
 }
@@ -67,48 +91,66 @@ impl Places {
 /// become many, so that each is counted from its first request on or not at all.
 #[derive(Debug)]
 struct Starts {
-    /// Requests of either half, by hash, volume and number of the extent.
-    extents: HashMap<(u64, u16, u64), [u32; 2], FxBuildHasher>,
+    extents: HashTable<Started>,
     limit: u64,
     requests: u64,
 }
 
-/// Extents that are counted at once: about 10 MB.
+/// An extent.
+#[derive(Debug, Clone, Copy)]
+struct Started {
+    extent: u64,
+    volume: u16,
+    /// Requests of either half.
+    counts: [u32; 2],
+}
+
+impl Started {
+    fn hash(&self) -> u64 {
+        mixed(self.extent ^ mixed(u64::from(self.volume) + 1))
+    }
+}
+
+/// Extents that are counted at once: about 7 MB.
 const EXTENTS_MAX: usize = 1 << 17;
 
 impl Default for Starts {
     fn default() -> Self {
-        Starts { extents: HashMap::default(), limit: u64::MAX, requests: 0 }
+        Starts { extents: HashTable::new(), limit: u64::MAX, requests: 0 }
     }
 }
 
 impl Starts {
+    #[inline]
     fn add(&mut self, volume: u16, extent: u64) {
         self.requests += 1;
-        let hash = mixed(extent ^ mixed(u64::from(volume) + 1));
+        let new = Started { extent, volume, counts: [0; 2] };
+        let hash = new.hash();
         if hash > self.limit {
             return;
         }
         // By a hash of the request's number: a load that alternates must not fall into two halves of a kind.
         let half = (mixed(self.requests) & 1) as usize;
-        let counts = self.extents.entry((hash, volume, extent)).or_default();
-        counts[half] = counts[half].saturating_add(1);
+        let is_it = |known: &Started| known.extent == extent && known.volume == volume;
+        let mut known = self.extents.entry(hash, is_it, Started::hash).or_insert(new);
+        let count = &mut known.get_mut().counts[half];
+        *count = count.saturating_add(1);
         if self.extents.len() > EXTENTS_MAX {
             self.limit /= 2;
-            self.extents.retain(|(hash, ..), _| *hash <= self.limit);
+            self.extents.retain(|known| known.hash() <= self.limit);
         }
     }
 
     /// Requests that start in an extent that has any, on average.
     fn per_extent(&self) -> f64 {
-        let starts: u64 = self.extents.values().flatten().map(|&count| u64::from(count)).sum();
+        let starts: u64 = self.extents.iter().flat_map(|known| known.counts).map(u64::from).sum();
         starts as f64 / self.extents.len().max(1) as f64
     }
 
     fn heat(&self, extent_bytes: Bytes) -> Heat {
-        let mut extents: Vec<_> = self.extents.iter().collect();
-        extents.sort_unstable();
-        let counts: Vec<[u32; 2]> = extents.into_iter().map(|(_, counts)| *counts).collect();
+        let mut extents: Vec<&Started> = self.extents.iter().collect();
+        extents.sort_unstable_by_key(|known| (known.hash(), known.volume, known.extent));
+        let counts: Vec<[u32; 2]> = extents.into_iter().map(|known| known.counts).collect();
         let fifth = counts.len().div_ceil(5);
         let twenty_fifth = counts.len().div_ceil(25);
         let both = |hottest: usize| {

@@ -39,13 +39,14 @@ use std::collections::BTreeMap;
 use harmonia_trace::{ASK_EVERY, PAGE, Summary, Trace, TraceError, TraceInfo, TraceRecord};
 use harmonia_types::{Bytes, SimTime};
 
+use crate::synthetic::Clock;
 use crate::{
-    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Next, Source, StreamArrival, StreamConfig,
+    AddressPattern, ArrayGeometryForLoad, Arrival, Extent, Limit, Next, Source, StreamArrival, StreamConfig,
     Streams, StreamsConfig,
 };
 pub use heat::Heat;
 use phases::Phases;
-use ruler::{Kind, Ruler, Shared};
+use ruler::{Evenness, Kind, Ruler, Shared};
 pub use ruler::{Measured, MeasuredKind};
 
 /// The seed of the load that is measured: that of a scenario without one.
@@ -96,33 +97,31 @@ fn fit(
     room: Option<Bytes>,
     go_on: &mut dyn FnMut(u64) -> bool,
 ) -> Result<Option<TraceFit>, TraceError> {
-    let mut summary = Summary::new(trace);
+    let mut summary = Summary::without_footprint(trace);
     let mut ruler = Ruler::of_trace();
     let reader = trace.scan(go_on, |record, reader| {
         summary.add(record, reader.file());
         ruler.add(record);
     })?;
     let Some(reader) = reader else { return Ok(None) };
-    let info = summary.into_info(trace, &reader);
+    let mut info = summary.into_info(trace, &reader);
     let at = |problem| trace.error(problem);
     if ruler.requests() == 0 {
         return Err(at("has no request with bytes: there is no size to fit".into()));
     }
     let (measured, shared) = ruler.measured();
+    info.footprint_bytes = measured.footprint_bytes;
     let squeezed = room.map(|room| room as f64 / measured.footprint_bytes as f64).filter(|&part| part < 1.0);
     let load = load(&ruler, &measured, shared, squeezed.unwrap_or(1.0)).map_err(at)?;
-    let mut candidates = vec![load];
-    if let (Some(Arrival::Gaps(_)), Some(phases)) = (&candidates[0].arrival, &mut ruler.phases) {
-        candidates.push(phased(&candidates[0], phases));
-    }
-    let mut best: Option<(StreamsConfig, Measured)> = None;
-    for load in candidates {
-        let Some(fitted) = generated(&load, &measured, go_on).map_err(at)? else { return Ok(None) };
-        if best.as_ref().is_none_or(|(_, best)| unlike(&fitted, &measured) < unlike(best, &measured)) {
-            best = Some((load, fitted));
+    let load = match (&load.arrival, &mut ruler.phases) {
+        (Some(Arrival::Gaps(_)), Some(phases)) => {
+            let phased = phased(&load, phases);
+            let [of_phases, of_gaps] = [&phased, &load].map(|load| unlike(load, &measured));
+            if of_phases.map_err(at)? < of_gaps.map_err(at)? { phased } else { load }
         }
-    }
-    let (load, fitted) = best.expect("there is a candidate");
+        _ => load,
+    };
+    let Some(fitted) = generated(&load, &measured, go_on).map_err(at)? else { return Ok(None) };
     Ok(Some(TraceFit { info, load, trace: measured, fitted, empty: ruler.empty, squeezed }))
 }
 
@@ -138,10 +137,20 @@ fn phased(load: &StreamsConfig, phases: &mut Phases) -> StreamsConfig {
     load
 }
 
-/// How unlike the arrivals of a fit are: by what factors two measures of their bursts are off, as logarithms.
-fn unlike(fitted: &Measured, trace: &Measured) -> f64 {
+/// How unlike the trace's the arrivals of a load are: by what factors two measures of their bursts are off, as logarithms.
+fn unlike(load: &StreamsConfig, trace: &Measured) -> Result<f64, String> {
+    let (Some(arrival), Limit::Requests(requests)) = (&load.arrival, load.limit) else {
+        return Err("has no common arrivals to compare".into());
+    };
+    let mut clock = Clock::new(arrival, 0.0, SEED)?;
+    let mut evenness = Evenness::default();
+    for _ in 0..requests {
+        let time = clock.next_arrival(SimTime::ZERO)?.expect("an open loop");
+        evenness.add(time.0);
+    }
     let off = |fitted: f64, trace: f64| libm::log(fitted.max(0.01) / trace.max(0.01)).abs();
-    off(fitted.gap_cv, trace.gap_cv) + off(fitted.dispersion, trace.dispersion)
+    let [gap_cv, dispersion] = evenness.measured();
+    Ok(off(gap_cv, trace.gap_cv) + off(dispersion, trace.dispersion))
 }
 
 fn load(ruler: &Ruler, measured: &Measured, shared: Shared, squeezed: f64) -> Result<StreamsConfig, String> {

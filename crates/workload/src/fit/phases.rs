@@ -35,9 +35,10 @@ struct Part {
 impl Part {
     fn new(gaps_ns: f64, kinds: [u64; 3]) -> Part {
         let requests = kinds.iter().sum::<u64>() as f64;
-        let of_kind = |&count: &u64| match count {
-            0 => 0.0,
-            count => count as f64 * libm::log(requests / count as f64),
+        // Of one kind only there is nothing to tell.
+        let of_kind = |&count: &u64| match count as f64 {
+            count if count == 0.0 || count == requests => 0.0,
+            count => count * libm::log(requests / count),
         };
         let gaps = requests * libm::log(gaps_ns / requests + FINEST_NS);
         Part { gaps_ns, kinds, surprise: gaps + kinds.iter().map(of_kind).sum::<f64>(), loss: f64::NAN }
@@ -84,18 +85,21 @@ impl Phases {
 
     /// Joins neighbours until there are no more than `most`.
     fn join(&mut self, most: usize) {
-        let mut order: Vec<(i64, u32)> = Vec::with_capacity(self.0.len());
+        // The loss, and behind it the number of the pair.
+        let mut order: Vec<u128> = Vec::with_capacity(self.0.len());
         while self.0.len() > most {
             let wanted = (self.0.len() - most).min(self.0.len().div_ceil(JOINED));
             order.clear();
-            order.extend((0..self.0.len() as u32 - 1).map(|pair| (in_order(self.loss(pair as usize)), pair)));
+            order.extend(
+                (0..self.0.len() - 1).map(|pair| u128::from(in_order(self.loss(pair))) << 64 | pair as u128),
+            );
             // A pair that is joined keeps two others from it at most.
             let looked_at = order.len().min(3 * wanted);
             if looked_at < order.len() {
                 order.select_nth_unstable(looked_at);
             }
             order[..looked_at].sort_unstable();
-            self.join_pairs(order[..looked_at].iter().map(|&(_, pair)| pair as usize), wanted);
+            self.join_pairs(order[..looked_at].iter().map(|key| *key as u32 as usize), wanted);
         }
     }
 
@@ -140,9 +144,10 @@ impl Phases {
 }
 
 /// A number that sorts as [`f64::total_cmp`] does.
-fn in_order(value: f64) -> i64 {
-    let bits = value.to_bits() as i64;
-    bits ^ ((bits >> 63) as u64 >> 1) as i64
+fn in_order(value: f64) -> u64 {
+    let bits = value.to_bits();
+    let negative = (bits.cast_signed() >> 63).cast_unsigned();
+    bits ^ (negative | 1 << 63)
 }
 
 #[cfg(test)]

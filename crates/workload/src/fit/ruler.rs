@@ -157,6 +157,34 @@ impl Seconds {
     }
 }
 
+/// How evenly requests arrive, while they are counted.
+#[derive(Debug, Default)]
+pub(super) struct Evenness {
+    gaps: Moments,
+    seconds: Seconds,
+    /// When the first and the last arrived.
+    times: Option<(u64, u64)>,
+}
+
+impl Evenness {
+    /// One more request. Returns the gap before it; `None` of the first.
+    pub(super) fn add(&mut self, time_ns: u64) -> Option<u64> {
+        let (first, last) = self.times.unwrap_or((time_ns, time_ns));
+        let gap_ns = self.times.map(|_| time_ns - last);
+        if let Some(gap_ns) = gap_ns {
+            self.gaps.add(gap_ns as f64);
+        }
+        self.seconds.add(time_ns - first);
+        self.times = Some((first, time_ns));
+        gap_ns
+    }
+
+    /// Coefficient of variation of the gaps, and index of dispersion: see [`Measured`].
+    pub(super) fn measured(&self) -> [f64; 2] {
+        [self.gaps.cv().unwrap_or(0.0), self.seconds.dispersion()]
+    }
+}
+
 /// Measures a load, request by request.
 #[derive(Debug, Default)]
 pub(super) struct Ruler {
@@ -169,9 +197,7 @@ pub(super) struct Ruler {
     pub(super) order: Repeats<Operation>,
     /// Requests without bytes.
     pub(super) empty: u64,
-    spread: Moments,
-    seconds: Seconds,
-    times: Option<(u64, u64)>,
+    evenness: Evenness,
 }
 
 /// The pages of several operations that are the same.
@@ -209,17 +235,13 @@ impl Ruler {
         };
         kind.add(record);
         self.order.add(record.operation);
-        let (first, last) = *self.times.get_or_insert((record.time_ns, record.time_ns));
-        let gap_ns = record.time_ns - last;
-        if self.requests() > 1 {
+        let gap_ns = self.evenness.add(record.time_ns);
+        if let Some(gap_ns) = gap_ns {
             self.gaps.add(gap_ns);
-            self.spread.add(gap_ns as f64);
         }
         if let Some(phases) = &mut self.phases {
-            phases.add(gap_ns, record.operation);
+            phases.add(gap_ns.unwrap_or(0), record.operation);
         }
-        self.seconds.add(record.time_ns - first);
-        self.times = Some((first, record.time_ns));
     }
 
     pub(super) fn requests(&self) -> u64 {
@@ -227,7 +249,7 @@ impl Ruler {
     }
 
     pub(super) fn gap_cv(&self) -> Option<f64> {
-        self.spread.cv()
+        self.evenness.gaps.cv()
     }
 
     /// The result, and the pages its operations share.
@@ -236,14 +258,8 @@ impl Ruler {
         let mut all = std::mem::take(&mut self.reads.footprint);
         let reads_writes = all.unite(std::mem::take(&mut self.writes.footprint));
         let trims_others = all.unite(std::mem::take(&mut self.trims.footprint));
-        let measured = Measured {
-            reads,
-            writes,
-            trims,
-            footprint_bytes: all.total().0,
-            gap_cv: self.gap_cv().unwrap_or(0.0),
-            dispersion: self.seconds.dispersion(),
-        };
+        let [gap_cv, dispersion] = self.evenness.measured();
+        let measured = Measured { reads, writes, trims, footprint_bytes: all.total().0, gap_cv, dispersion };
         (measured, Shared { reads_writes, trims_others })
     }
 }

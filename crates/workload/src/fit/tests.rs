@@ -78,6 +78,7 @@ fn a_small_footprint_stays_small() {
     };
     let fit = promised((0..50_000).map(row));
     assert_eq!(fit.trace.footprint_bytes, 448 * 4096);
+    assert_eq!(fit.info.footprint_bytes, 448 * 4096, "counted once, for both");
     let start = fit.load.streams[WRITES].start;
     assert_eq!(start, Some(Extent::Bytes(192 * 4096)), "64 pages in common");
 }
