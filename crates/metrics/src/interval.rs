@@ -145,6 +145,14 @@ impl Contrast {
         Contrast::with(variant, baseline, paired, Kind::Independent, ERROR)
     }
 
+    /// Whether this is more than chance: the intervals of the difference and of the share leave 0 out. The share's is wider where the baseline
+    /// spreads, and it is the one that people see. `None` without an interval.
+    pub fn is_significant(&self) -> Option<bool> {
+        self.difference.half_width?;
+        let share = self.relative.filter(|relative| relative.half_width.is_some());
+        Some(self.difference.excludes(0.0) && share.is_none_or(|relative| relative.excludes(0.0)))
+    }
+
     /// The contrast whose intervals miss with probability `error`.
     pub(crate) fn with(
         variant: &[f64],
@@ -263,5 +271,18 @@ mod tests {
         assert_eq!(Contrast::of(&[], &[1.0], false), None);
         let one = Contrast::of(&[1.0], &[2.0], true).expect("a pair").difference;
         assert_eq!((one.mean, one.half_width, one.samples), (-1.0, None, 1));
+    }
+
+    /// 1.0 +-0.9 less than 5.0, which spreads: 20% +-25 less, which may be chance.
+    #[test]
+    fn what_may_be_chance_as_a_share_is_not_significant() {
+        let baseline = [7.45, 7.45, 2.55, 2.55];
+        let contrast = Contrast::of(&[5.96, 6.94, 1.06, 2.04], &baseline, true).expect("samples");
+        assert!(contrast.difference.excludes(0.0), "{contrast:?}");
+        assert!(!contrast.relative.expect("a share").excludes(0.0), "{contrast:?}");
+        assert_eq!(contrast.is_significant(), Some(false));
+        let sure = Contrast::of(&[1.0, 1.1, 0.9, 1.0], &[5.0, 5.1, 4.9, 5.0], true).expect("samples");
+        assert_eq!(sure.is_significant(), Some(true));
+        assert_eq!(Contrast::of(&[1.0], &[2.0], true).expect("samples").is_significant(), None);
     }
 }

@@ -117,7 +117,7 @@ pub struct Difference {
     pub difference: Interval,
     /// As a share of what it is held against; null where that is 0. Unit: fraction.
     pub relative: Option<Interval>,
-    /// The interval leaves 0 out; null where there is none.
+    /// The intervals of both leave 0 out; null where there is none.
     pub significant: Option<bool>,
 }
 
@@ -305,8 +305,8 @@ impl Teller<'_> {
     fn versus(&self, costs: &[f64], index: usize, than: usize, held_out: bool) -> Option<Difference> {
         let other = self.candidate(than);
         let others = if held_out { &other.held_out } else { &other.costs };
-        let Contrast { difference, relative } = difference(costs, others).filter(|_| index != than)?;
-        let significant = difference.half_width.map(|_| difference.excludes(0.0));
+        let contrast = difference(costs, others).filter(|_| index != than)?;
+        let (significant, Contrast { difference, relative }) = (contrast.is_significant(), contrast);
         Some(Difference { difference, relative, significant })
     }
 

@@ -182,8 +182,7 @@ fn bounds(change: &Versus) -> Option<(f64, f64)> {
 
 /// Whether the difference and the share of it are more than chance.
 pub fn is_sure(change: &Versus) -> bool {
-    let leaves_out_0 = bounds(change).is_some_and(|(least, most)| least > 0.0 || most < 0.0);
-    change.significant == Some(true) && leaves_out_0
+    change.significant == Some(true) && bounds(change).is_some()
 }
 
 /// The warning for which runs say nothing, if half of them have one.

@@ -324,7 +324,7 @@ mod tests {
                 run.host.response_ns.all.mean = Some(mean);
                 run
             };
-            let means = [10.0, 30.0, 80.0, 50.0];
+            let means = [100.0, 120.0, 170.0, 140.0];
             let a = means.into_iter().zip(1..).map(|(mean, seed)| of("a", mean, seed));
             let b = means.iter().zip(difference).map(|(mean, by)| mean - by);
             let b = b.zip(1..).map(|(mean, seed)| of("b", mean, seed));
