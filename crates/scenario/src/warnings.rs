@@ -136,12 +136,12 @@ impl Scenario {
                 percent(error)
             ),
             true => format!(
-                "about {}, because host and collection write to blocks of their own, and by more if a few pages take most writes",
+                "about {}, because the blocks that are being written are a larger part of a small drive, and by more if a few pages take most writes",
                 percent(error)
             ),
         };
         Some(format!(
-            "drives are simulated at ssd.scale = {}: write amplification may differ from that of full drives by {how_far}. An \
+            "drives are simulated at ssd.scale = {}: write amplification may differ from that of whole drives by {how_far}. An \
              allocation unit has {} blocks instead of {}{shorter}, and collection chooses among {pool} blocks. Years and drive \
              writes a day are those of full drives",
             ssd.scale, blocks.0, blocks.1,

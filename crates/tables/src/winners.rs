@@ -364,10 +364,15 @@ impl Said<'_> {
     fn tied(&self, winner: &Winner, show: Show) -> String {
         let Winner { labels, values, .. } = winner;
         let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
-        // The one that stands for all is the baseline, if that is among them: then it is plain that nothing is gained.
-        let first = labels.iter().position(|label| self.is_short && label == self.baseline()).unwrap_or(0);
-        let most = if self.is_short { 1 } else { TIED_SHOWN };
-        let shown: Vec<String> = labels.iter().zip(values).skip(first).take(most).map(one).collect();
+        // In short the baseline stands for all, if that is among them: then it is plain that nothing is gained. One that the table shows to be
+        // lower is named before it.
+        let baseline = labels.iter().position(|label| self.is_short && label == self.baseline());
+        let is_shown = |at: usize| match baseline {
+            Some(baseline) => at == baseline || (at == 0 && show(values[0]) != show(values[baseline])),
+            None => at < if self.is_short { 1 } else { TIED_SHOWN },
+        };
+        let all = labels.iter().zip(values).enumerate();
+        let shown: Vec<String> = all.filter(|(at, _)| is_shown(*at)).map(|(_, tied)| one(tied)).collect();
         match (labels.len() - shown.len(), shown.split_last()) {
             (0, Some((last, others))) => format!("{} and {last}", others.join(", ")),
             (more, _) => format!("{} and {more} more", shown.join(", ")),
@@ -601,6 +606,8 @@ mod tests {
         let but = "all but local tie (chosen: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local)";
         assert_eq!(said(&[all, some], true), but);
         assert_eq!(said(&[local, some], true), "local (1.000 ms) and 1 more tie");
+        let lower = "reactive-selective (1.000 ms) and local (2.000 ms) tie";
+        assert_eq!(said(&[some, local], true), lower, "the table shows one that is lower, so it is named");
         assert!(
             said(&[all, some], false)
                 .starts_with("reactive-inclusive (1.000 ms) and reactive-selective (2.000 ms) tie, ")
