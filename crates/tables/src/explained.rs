@@ -217,12 +217,12 @@ fn words(request: u64, step: &ExplainedStep, part: &ExplainedPart) -> String {
 fn held(request: u64, part: &ExplainedPart) -> String {
     match (part.held_by, part.held_by_request) {
         (Some("host"), Some(holder)) if holder == request => {
-            "its rows, which another part of it held".to_owned()
+            "its stripes, which another part of it held".to_owned()
         }
-        (Some("host"), Some(holder)) => format!("its rows, which request {} was changing", count(holder)),
-        (Some("host"), None) => "its rows, which another request was changing".to_owned(),
-        (Some("upkeep"), _) => "its rows, which rebuild, resync or scrub held".to_owned(),
-        _ => "its rows, which the array's own work held".to_owned(),
+        (Some("host"), Some(holder)) => format!("its stripes, which request {} was changing", count(holder)),
+        (Some("host"), None) => "its stripes, which another request was changing".to_owned(),
+        (Some("upkeep"), _) => "its stripes, which rebuild, resync or scrub held".to_owned(),
+        _ => "its stripes, which the array's own work held".to_owned(),
     }
 }
 
