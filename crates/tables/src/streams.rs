@@ -10,7 +10,7 @@ use crate::{Style, Table, label, layout, titled};
 
 const TITLE: &str = "Writes by handle";
 const NOTE: &str = "Over all drives. Handle 0 is the default one, with what the array writes for itself and what ageing wrote; the first \
-                    stream or volume of the load has handle 1. Write amplification: pages that the drives programmed for each page \
+                    stream or volume of the load has handle 1, as has handle 0 of a trace. Write amplification: pages that the drives programmed for each page \
                     that was written with the handle.\n";
 
 /// A row for each handle of each variant, over all seeds.
