@@ -238,6 +238,9 @@ class Request:
     @property
     def volume(self) -> int: ...
     @property
+    def handle(self) -> int | None:
+        """The placement handle that a trace says of a write, counted from 0."""
+    @property
     def member(self) -> int | None: ...
 
 @final

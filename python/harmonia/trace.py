@@ -31,7 +31,8 @@ def info(trace: Trace, *, format: str | None = None, **reading: object) -> Secti
 
 
 def read(trace: Trace, *, format: str | None = None, most: int | None = None, **reading: object) -> Table:
-    """Every request, or the first ``most``: ``time_ns``, ``operation``, ``offset``, ``length`` and ``volume``."""
+    """Every request, or the first ``most``: ``time_ns``, ``operation``, ``offset``, ``length`` and ``volume``,
+    and ``handle`` where the trace has a column for placement handles."""
     if most is not None and most < 0:
         raise ValueError(f"most={most}: 0 or more")
     limit = 2**63 - 1 if most is None else most

@@ -21,7 +21,7 @@ pub(crate) struct Reading {
     /// Its format; found out from the content if not given. See `harmonia formats`
     #[arg(long, value_name = "FORMAT", help_heading = READING)]
     pub format: Option<String>,
-    /// What the columns of a table are: names among time, op, offset, size, volume, response, - for any other (csv)
+    /// What the columns of a table are: names among time, op, offset, size, volume, fua, handle, response, - for any other (csv)
     #[arg(long, value_name = "NAMES", allow_hyphen_values = true, help_heading = READING)]
     pub columns: Option<Columns>,
     /// Unit of the time column: ns, 100ns, us, ms, s or any duration (formats with such a column: csv, disksim, msr ..)

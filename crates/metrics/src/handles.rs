@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// An entry of `streams`, in every entry of the report's `devices`: a handle that wrote, or whose pages were moved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct HandleReport {
-    /// The handle: 0 is the default one, the first stream or volume of a load has 1. Unit: none.
+    /// The handle: 0 is the default one, the first stream or volume of a load has 1, and so has handle 0 of a trace. Unit: none.
     pub handle: u8,
     /// Pages written with it. Unit: pages.
     pub written_pages: u64,

@@ -19,7 +19,7 @@ pub struct TraceReport {
     pub format_reason: Option<String>,
     /// Records replayed. Unit: count.
     pub rows: u64,
-    /// XXH3 of time, operation, offset, length and volume of every record replayed, before `time_scale`, `volumes`,
+    /// XXH3 of time, operation, offset, length, volume and placement handle of every record replayed, before `time_scale`, `volumes`,
     /// `remap` and `align`; 32 hexadecimal digits. The same for the same records in another format.
     pub hash: String,
     /// Rows that were passed over.

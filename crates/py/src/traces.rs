@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use arrow_array::types::Int32Type;
-use arrow_array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, StringArray, UInt16Array, UInt64Array,
+};
 use arrow_schema::{DataType, Field, Schema};
 use harmonia_run::{RunError, RunOptions};
 use harmonia_scenario::{BadInput, Template, TraceFile};
 use harmonia_trace::{ConvertError, FORMATS, Target, TraceError};
-use harmonia_types::Operation;
+use harmonia_types::{Operation, PlacementHandle};
 use harmonia_workload::{TraceFit, WorkloadConfig};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -40,7 +42,10 @@ pub(crate) fn trace_read(py: Python<'_>, reading: Reading, most: usize) -> PyRes
     let mut rows = Requests { most, ..Requests::default() };
     while_it_reads(py, |go_on| {
         let reader = trace.scan(go_on, |record, _| rows.add(record)).map_err(bad_input)?;
-        Ok(reader.map(|reader| rows.volumes = reader.volumes().names().to_vec()))
+        Ok(reader.map(|reader| {
+            rows.volumes = reader.volumes().names().to_vec();
+            rows.has_handles = reader.has_handles();
+        }))
     })?;
     rows.table()
 }
@@ -145,6 +150,9 @@ struct Requests {
     lengths: Vec<u64>,
     volumes_of: Vec<i32>,
     volumes: Vec<String>,
+    handles: Vec<Option<u16>>,
+    /// Whether the files have a column for them.
+    has_handles: bool,
 }
 
 impl Requests {
@@ -163,12 +171,13 @@ impl Requests {
         self.offsets.push(record.offset);
         self.lengths.push(record.length);
         self.volumes_of.push(record.volume.into());
+        self.handles.push(record.handle.map(PlacementHandle::number));
     }
 
     fn table(self) -> PyResult<Table> {
         let names = Arc::new(StringArray::from(self.volumes));
         let volumes = DictionaryArray::<Int32Type>::try_new(Int32Array::from(self.volumes_of), names);
-        let arrays: Vec<ArrayRef> = vec![
+        let mut arrays: Vec<ArrayRef> = vec![
             Arc::new(Int64Array::from(self.times)),
             operations(self.operations),
             Arc::new(UInt64Array::from(self.offsets)),
@@ -183,7 +192,12 @@ impl Requests {
             ("length", DataType::UInt64),
             ("volume", names),
         ];
-        let fields: Vec<Field> = fields.into_iter().map(|(name, of)| Field::new(name, of, false)).collect();
+        let mut fields: Vec<Field> =
+            fields.into_iter().map(|(name, of)| Field::new(name, of, false)).collect();
+        if self.has_handles {
+            arrays.push(Arc::new(UInt16Array::from(self.handles)));
+            fields.push(Field::new("handle", DataType::UInt16, true));
+        }
         let schema = Arc::new(Schema::new(fields));
         let batch = RecordBatch::try_new(schema.clone(), arrays).map_err(internal)?;
         Ok(Table::new(schema, vec![batch], self.seen))

@@ -10,7 +10,7 @@ use crate::{Style, Table, label, layout, titled};
 
 const TITLE: &str = "Writes by handle";
 const NOTE: &str = "Over all drives. Handle 0 is the default one, with what the array writes for itself and what ageing wrote; the first \
-                    stream or volume of the load has handle 1. Write amplification: pages that the drives programmed for each page \
+                    stream or volume of the load has handle 1, as has handle 0 of a trace. Write amplification: pages that the drives programmed for each page \
                     that was written with the handle.\n";
 
 /// A row for each handle of each variant, over all seeds.
@@ -31,7 +31,20 @@ pub(crate) fn section(comparison: &Comparison, style: Style) -> Option<String> {
             ]);
         }
     }
-    (!is_empty).then(|| titled(TITLE, &table, style) + &layout::wrapped(NOTE, style.columns))
+    let note = NOTE.to_owned() + &unknown(comparison);
+    (!is_empty).then(|| titled(TITLE, &table, style) + &layout::wrapped(&note, style.columns))
+}
+
+/// How many pages came with a handle that is none.
+fn unknown(comparison: &Comparison) -> String {
+    let devices = comparison.variants().flatten().flat_map(|run| &run.devices);
+    match devices.filter_map(|device| device.unknown_handle_pages).sum() {
+        0 => String::new(),
+        pages => format!(
+            "{} pages came with a handle that the drives do not know, and are among those of handle 0.\n",
+            numbers::count(pages)
+        ),
+    }
 }
 
 fn by_handle(runs: &[Report]) -> BTreeMap<u8, StreamCounters> {
@@ -58,10 +71,15 @@ mod tests {
             vec![HandleReport::new(1, &StreamCounters { written_pages, moved_pages })]
         };
         (report.devices[0].streams, report.devices[1].streams) = (stream(1_000, 500), stream(1_000, 0));
-        let text = section(&Comparison::new(vec![report], 1), STYLE).expect("there are handles");
+        let text = section(&Comparison::new(vec![report.clone()], 1), STYLE).expect("there are handles");
         let row = text.lines().find(|line| line.starts_with("local")).expect("its row");
         for part in ["  1  ", "2,000", "  500  ", "1.25"] {
             assert!(row.contains(part), "{part}: {row}");
         }
+        assert!(!text.contains("do not know"), "{text}");
+        (report.devices[0].unknown_handle_pages, report.devices[1].unknown_handle_pages) =
+            (Some(900), Some(100));
+        let text = section(&Comparison::new(vec![report], 1), STYLE).expect("there are handles");
+        assert!(text.contains(" 1,000 pages came with a handle that the drives do not know"), "{text}");
     }
 }

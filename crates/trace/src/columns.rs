@@ -29,6 +29,8 @@ pub(crate) enum Role {
     Volume,
     /// Whether it is a write with FUA.
     Fua,
+    /// The placement handle of a write.
+    Handle,
     /// How long it took: checked and dropped.
     Response,
     /// Nothing of interest.
@@ -36,13 +38,14 @@ pub(crate) enum Role {
 }
 
 /// The name of every role.
-const NAMES: [(Role, &str); 8] = [
+const NAMES: [(Role, &str); 9] = [
     (Role::Time, "time"),
     (Role::Operation, "op"),
     (Role::Offset, "offset"),
     (Role::Size, "size"),
     (Role::Volume, "volume"),
     (Role::Fua, "fua"),
+    (Role::Handle, "handle"),
     (Role::Response, "response"),
     (Role::Nothing, "-"),
 ];
@@ -156,7 +159,7 @@ fn role(name: &str) -> Result<Role, String> {
     known.ok_or_else(|| {
         let meant = Meaning::of(name).role().map(|role| format!(" (`{}`?)", role.name())).unwrap_or_default();
         format!(
-            "`{}` is no column{meant}: choose among time, op, offset, size, volume, fua, response, and - to pass over one",
+            "`{}` is no column{meant}: choose among time, op, offset, size, volume, fua, handle, response, and - to pass over one",
             name.escape_debug()
         )
     })
@@ -189,7 +192,7 @@ mod tests {
     fn names_are_read_in_order_and_shown_as_they_were_written() {
         for text in [
             "time,op,offset,size",
-            "-,offset,-,size,op,volume,fua,response",
+            "-,offset,-,size,op,volume,fua,handle,response",
             "op;offset;size",
             "op\toffset\tsize",
         ] {

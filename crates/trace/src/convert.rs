@@ -17,7 +17,8 @@ use serde::Serialize;
 
 use crate::read::note;
 use crate::{
-    ASK_EVERY, FORMATS, Noted, Out, Packing, ReadLog, Step, Trace, TraceError, TraceFormat, Written, names,
+    ASK_EVERY, FORMATS, Noted, Out, Packing, ReadLog, Step, Trace, TraceError, TraceFormat, TraceReader,
+    TraceRecord, Written, names,
 };
 
 /// Formats that pack by themselves: packing them again would only keep other programs from reading them.
@@ -121,9 +122,13 @@ pub fn convert(
         ConvertError::Output(io::Error::other(format!("format `{}` is read only", target.format.name)))
     })?;
     let output = SharedOutput::new(file, target.packing).map_err(ConvertError::Output)?;
-    let mut writer = open(Box::new(output.clone()) as Out).map_err(ConvertError::Output)?;
     let mut done = Conversion::default();
     let mut reader = trace.records()?;
+    let has_handles = reader.has_handles() && finds_handle(&mut reader, go_on)?;
+    if reader.has_handles() {
+        reader = trace.records()?;
+    }
+    let mut writer = open(Box::new(output.clone()) as Out, has_handles).map_err(ConvertError::Output)?;
     let mut first_ns = None;
     loop {
         let mut record = match reader.next_step()? {
@@ -168,6 +173,25 @@ pub fn convert(
     done.first_ns = first_ns.map_or(0, |first_ns| start_ns.saturating_add(first_ns));
     done.log = reader.log().clone();
     Ok(done)
+}
+
+/// Reads up to the first record with a placement handle; whether there is one.
+fn finds_handle(reader: &mut TraceReader, go_on: &mut dyn FnMut(u64) -> bool) -> Result<bool, ConvertError> {
+    let mut rows = 0u64;
+    loop {
+        let ask = match reader.next_step()? {
+            Step::Record(TraceRecord { handle: Some(_), .. }) => return Ok(true),
+            Step::Record(_) => {
+                rows += 1;
+                rows.is_multiple_of(ASK_EVERY)
+            }
+            Step::Pause => true,
+            Step::End => return Ok(false),
+        };
+        if ask && !go_on(rows) {
+            return Err(ConvertError::Stopped);
+        }
+    }
 }
 
 /// An output that the writer owns and this module finishes: dropping a packer would swallow the errors of its last
@@ -240,7 +264,7 @@ mod tests {
 
     use super::*;
     use crate::write::buffered;
-    use crate::{TraceHash, TraceOptions, TraceRecord, TraceWriter, VolumeNames};
+    use crate::{TraceHash, TraceOptions, TraceWriter, VolumeNames};
     use harmonia_types::{Operation, SimDuration};
 
     /// Writes MSR lines, drops what MSR has no word for, and half KiBs, and rounds times to 100 ns.
@@ -269,7 +293,7 @@ mod tests {
     }
 
     static TOY: TraceFormat =
-        TraceFormat { name: "toy", write: Some(|out| Ok(Box::new(Toy(buffered(out))))), ..FORMATS[0] };
+        TraceFormat { name: "toy", write: Some(|out, _| Ok(Box::new(Toy(buffered(out))))), ..FORMATS[0] };
     static THREE: [TraceFormat; 3] = [
         TOY,
         TraceFormat { name: "mute", write: None, ..FORMATS[0] },
@@ -359,6 +383,57 @@ mod tests {
         assert_eq!(of(0, Some("1"), true), (700, vec![0, 200]), "others are of another volume");
         let (done, read, back) = convert_part(&text[text.find('7').unwrap()..], 0, None, true);
         assert_eq!((done.first_ns, read), (0, back));
+    }
+
+    /// Behind a first row without one, too: the file has its columns from its first row on.
+    #[test]
+    fn placement_handles_go_along_or_are_said_to_be_lost() {
+        let text = "op,offset,size,handle\nW,0,512,\nW,512,512,0\nR,0,512,5\nW,0,512,3\nW,0,512,3\n";
+        let columns = Some("op,offset,size,handle".parse().unwrap());
+        let options = TraceOptions { columns, ..TraceOptions::default() };
+        let original = Trace::from_bytes("t", text.as_bytes().to_vec(), &options).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let to = |name: &str, exact: bool| {
+            let path = folder.path().join(name);
+            let target = Target::new(name.strip_suffix(".csv"), &path, exact).unwrap();
+            (convert(&original, target, File::create(&path).unwrap(), &mut |_| true), path)
+        };
+        let (done, path) = to("t.parquet", true);
+        assert_eq!(done.unwrap().rows, 5);
+        let back = Trace::open_file(&path, "harmonia").unwrap();
+        assert_eq!(records(&back), records(&original));
+        let handles: Vec<_> =
+            records(&back).iter().map(|record| record.handle.map(|handle| handle.number())).collect();
+        assert_eq!(handles, [None, Some(0), None, Some(3), Some(3)]);
+        let told = crate::Handles { writes: 3, different: 2, highest: 3 };
+        assert_eq!(
+            (back.info().unwrap().handles, original.info().unwrap().handles),
+            (Some(told), Some(told))
+        );
+        assert_eq!(trace(100).info().unwrap().handles, None);
+        let (lost, _) = to("msr.csv", false);
+        let reason = "the format has no placement handles".into();
+        assert_eq!(lost.unwrap().changed, [Noted { reason, rows: 3 }]);
+        let (refused, _) = to("msr.csv", true);
+        let words = "t:3: this request would be changed in format msr: the format has no placement handles";
+        assert_eq!(refused.unwrap_err().to_string(), words);
+    }
+
+    /// A column in which no row has a handle is none.
+    #[test]
+    fn a_column_without_a_handle_is_not_written() {
+        let write = |text: &str, columns: &str| {
+            let columns = Some(columns.parse().unwrap());
+            let options = TraceOptions { columns, ..TraceOptions::default() };
+            let trace = Trace::from_bytes("t", text.as_bytes().to_vec(), &options).unwrap();
+            let file = tempfile::NamedTempFile::new().unwrap();
+            let target = Target::new(None, Path::new("t.parquet"), true).unwrap();
+            convert(&trace, target, file.reopen().unwrap(), &mut |_| true).unwrap();
+            fs::read(file.path()).unwrap()
+        };
+        let without = write("W,0,512\nR,0,512\n", "op,offset,size");
+        assert_eq!(write("W,0,512,\nR,0,512,1\n", "op,offset,size,handle"), without);
+        assert_ne!(write("W,0,512,1\nR,0,512,\n", "op,offset,size,handle"), without);
     }
 
     #[test]

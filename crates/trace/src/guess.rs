@@ -14,7 +14,7 @@ use harmonia_types::units::format_duration;
 
 use crate::columns::{Columns, Delimiter, Role};
 use crate::formats::Head;
-use crate::formats::csv::{Split, count, of_rwbs, operation, plain, reads};
+use crate::formats::csv::{Split, count, of_rwbs, operation, placement_handle, plain, reads};
 use crate::header::Meaning;
 use crate::options::{TraceOptions, UnitOptions};
 use crate::read::dates::date;
@@ -314,12 +314,13 @@ fn confirm(word: &str, fields: &[&str]) -> Option<Meaning> {
         // Other names are those of operations, whatever their codes.
         Some(Role::Operation) if Meaning::is_vague(word) => all(&is_operation_word),
         Some(Role::Offset | Role::Size) => all(&|field| field.is_empty() || number_or_hex(field).is_some()),
+        Some(Role::Handle) => all(&|field| placement_handle(field).is_some()),
         Some(Role::Operation | Role::Volume | Role::Fua | Role::Nothing) | None => true,
     };
     match meaning.role() {
         _ if fits => Some(meaning),
         Some(Role::Operation) => Some(Meaning::Unknown),
-        Some(Role::Response) => Some(Meaning::Other),
+        Some(Role::Response | Role::Handle) => Some(Meaning::Other),
         _ => None,
     }
 }

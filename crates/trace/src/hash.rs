@@ -1,6 +1,6 @@
 //! A fingerprint of what a trace says, whatever the format it says it in.
 //!
-//! It covers time, operation with FUA, offset, length and volume of each record in their order. Volumes are told apart by the
+//! It covers time, operation with FUA, offset, length, volume and placement handle of each record in their order. Volumes are told apart by the
 //! order in which they first appear, not by their names: formats differ in what they can call one. Where a request has
 //! no bytes its offset means nothing and is left out. So a trace and its conversion have the same hash if nothing was
 //! lost between them and their first records are the same (a conversion counts times from its first), and so have its
@@ -20,8 +20,10 @@ pub struct TraceHash {
     met: u16,
 }
 
-/// Time, offset and length, 8 bytes each; volume, 2; operation, 1.
+/// Time, offset and length, 8 bytes each; volume, 2; operation, 1. A placement handle, 2, follows where there is one.
 const RECORD_BYTES: usize = 27;
+/// Added to the operation of a record with a placement handle.
+const HAS_HANDLE: u8 = 0x80;
 
 impl TraceHash {
     /// Takes in the next record.
@@ -35,7 +37,14 @@ impl TraceHash {
         bytes[16..24].copy_from_slice(&length.to_le_bytes());
         bytes[24..26].copy_from_slice(&self.place(record.volume).to_le_bytes());
         bytes[26] = code(operation, record.fua);
-        self.state.update(&bytes);
+        match record.handle {
+            None => self.state.update(&bytes),
+            Some(handle) => {
+                bytes[26] |= HAS_HANDLE;
+                self.state.update(&bytes);
+                self.state.update(&handle.number().to_le_bytes());
+            }
+        }
     }
 
     /// The hash, 32 hexadecimal digits.
@@ -77,6 +86,8 @@ fn code(operation: Operation, fua: bool) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use harmonia_types::PlacementHandle;
+
     use super::*;
 
     const RECORD: TraceRecord = TraceRecord::new(5, Operation::Write, 512, 4096);
@@ -98,6 +109,10 @@ mod tests {
             hash(&[TraceRecord { operation: Operation::Read, ..RECORD }]),
             hash(&[TraceRecord { operation: Operation::Trim, ..RECORD }]),
             hash(&[TraceRecord { fua: true, ..RECORD }]),
+            hash(&[TraceRecord { handle: PlacementHandle::new(0), ..RECORD }]),
+            hash(&[TraceRecord { handle: PlacementHandle::new(1), ..RECORD }]),
+            hash(&[TraceRecord { handle: PlacementHandle::new(256), ..RECORD }]),
+            hash(&[TraceRecord { handle: PlacementHandle::new(0), fua: true, ..RECORD }]),
             hash(&[TraceRecord { offset: 513, ..RECORD }]),
             hash(&[TraceRecord { length: 4095, ..RECORD }]),
             hash(&[RECORD, TraceRecord { volume: 1, ..other }]),
@@ -123,5 +138,7 @@ mod tests {
     #[test]
     fn the_hash_is_the_same_in_every_version() {
         assert_eq!(hash(&[RECORD, TraceRecord { volume: 3, ..RECORD }]), "e5415833fcff55c04bc526a0e38f199a");
+        let with_handle = TraceRecord { handle: PlacementHandle::new(3), ..RECORD };
+        assert_eq!(hash(&[RECORD, with_handle]), "b7402fb6bbc4426e474ae984cc552f10");
     }
 }

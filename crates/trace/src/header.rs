@@ -26,7 +26,7 @@ pub(crate) enum Meaning {
 const SECTOR: Bytes = 512;
 
 /// Names without a unit of their own.
-const NAMES: [(Role, &[&str]); 7] = [
+const NAMES: [(Role, &[&str]); 8] = [
     (
         Role::Time,
         &[
@@ -112,6 +112,7 @@ const NAMES: [(Role, &[&str]); 7] = [
             "nsid",
         ],
     ),
+    (Role::Handle, &["handle", "placementhandle", "fdphandle", "streamid", "writehint"]),
     (
         Role::Response,
         &[
@@ -445,7 +446,7 @@ fn unit_of(role: Role, unit: &str) -> Option<u64> {
     let table: &[(&str, u64)] = match role {
         Role::Time | Role::Response => &TIMES,
         Role::Offset | Role::Size => &SIZES,
-        Role::Operation | Role::Volume | Role::Fua | Role::Nothing => &[],
+        Role::Operation | Role::Volume | Role::Fua | Role::Handle | Role::Nothing => &[],
     };
     table.iter().find(|(known, _)| *known == unit).map(|(_, unit)| *unit)
 }
@@ -456,7 +457,7 @@ mod tests {
 
     #[test]
     fn words_of_headers_have_roles_and_units() {
-        use Role::{Offset, Operation, Response, Size, Time, Volume};
+        use Role::{Handle, Offset, Operation, Response, Size, Time, Volume};
         let table = [
             ("Timestamp", Time, None),
             ("time_us", Time, Some(1_000)),
@@ -479,6 +480,11 @@ mod tests {
             ("nr_sectors", Size, Some(512)),
             ("count", Size, None),
             ("DiskNum", Volume, None),
+            ("handle", Handle, None),
+            ("Placement Handle", Handle, None),
+            ("fdp_handle", Handle, None),
+            ("stream_id", Handle, None),
+            ("write_hint", Handle, None),
             ("Response Time", Response, None),
             ("LATms", Response, Some(1_000_000)),
         ];

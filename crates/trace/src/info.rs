@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use harmonia_types::units::format_duration;
-use harmonia_types::{Bytes, Operation, SimDuration, sort_by_numbers};
+use harmonia_types::{Bytes, Operation, PlacementHandle, SimDuration, sort_by_numbers};
 use serde::Serialize;
 
 use crate::footprint::Footprint;
@@ -70,6 +70,9 @@ pub struct TraceInfo {
     pub read_percent: f64,
     /// Requests by what they do.
     pub operations: Operations,
+    /// Placement handles of writes; absent where no write has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handles: Option<Handles>,
     /// Mean size of requests, in bytes.
     pub mean_size_bytes: MeanSizeBytes,
     /// Requests a second over the span.
@@ -115,6 +118,17 @@ pub struct Operations {
     pub flushes: u64,
     /// Writes with FUA, which are among the writes.
     pub fua: u64,
+}
+
+/// Placement handles of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Handles {
+    /// Writes that have one.
+    pub writes: u64,
+    /// Different ones.
+    pub different: usize,
+    /// The highest.
+    pub highest: u16,
 }
 
 /// Mean sizes in bytes; `None` where there is no such request.
@@ -286,6 +300,8 @@ pub struct Summary {
     trims: u64,
     flushes: u64,
     fua: u64,
+    /// Writes by placement handle.
+    handles: BTreeMap<PlacementHandle, u64>,
     /// Requests that move bytes, and their largest size.
     sized: Sum,
     largest: Bytes,
@@ -326,6 +342,9 @@ impl Summary {
     pub fn add(&mut self, record: &TraceRecord, file: usize) {
         self.all.add(record);
         self.fua += u64::from(record.fua);
+        if let Some(handle) = record.handle {
+            *self.handles.entry(handle).or_default() += 1;
+        }
         match record.operation {
             Operation::Read => self.read.add(record),
             Operation::Write => self.write.add(record),
@@ -412,6 +431,7 @@ impl Summary {
                 flushes: self.flushes,
                 fua: self.fua,
             },
+            handles: self.handles(),
             mean_size_bytes: MeanSizeBytes {
                 all: self.all.mean_bytes(),
                 read: self.read.mean_bytes(),
@@ -432,6 +452,12 @@ impl Summary {
             log: reader.log().clone(),
             warnings: self.warnings(trace, reader),
         }
+    }
+
+    fn handles(&self) -> Option<Handles> {
+        let (highest, _) = self.handles.last_key_value()?;
+        let writes = self.handles.values().sum();
+        Some(Handles { writes, different: self.handles.len(), highest: highest.number() })
     }
 
     fn begins_utc_ns(&self, reader: &TraceReader) -> Option<u64> {

@@ -52,7 +52,7 @@ pub use events::{EventCount, EventCounts, EventsRead};
 pub use footprint::Footprint;
 pub use formats::{BLKPARSE, CSV, FORMATS, Spread, TraceFormat};
 pub use hash::TraceHash;
-pub use info::{MeanSizeBytes, Moments, Operations, PAGE, Summary, TraceInfo, VolumeShare};
+pub use info::{Handles, MeanSizeBytes, Moments, Operations, PAGE, Summary, TraceInfo, VolumeShare};
 pub use ops::OperationCodes;
 pub use options::{Action, TraceOptions, UnitOptions, Units};
 pub use read::{Noted, Packing, Place, ReadLog, Step, TraceError, TraceInput, TraceReader};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_types::{Bytes, Operation};
+use harmonia_types::{Bytes, Operation, PlacementHandle};
 
 /// One request of a trace, in the units of the simulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,13 +20,15 @@ pub struct TraceRecord {
     pub volume: u16,
     /// A write with FUA (force unit access), as far as the format tells; never set on anything else.
     pub fua: bool,
+    /// The placement handle of a write, if its row says one; never set on anything else.
+    pub handle: Option<PlacementHandle>,
 }
 
 impl TraceRecord {
-    /// A record of the first volume, without FUA.
+    /// A record of the first volume, without FUA and handle.
     #[inline]
     pub const fn new(time_ns: u64, operation: Operation, offset: Bytes, length: Bytes) -> TraceRecord {
-        TraceRecord { time_ns, operation, offset, length, volume: 0, fua: false }
+        TraceRecord { time_ns, operation, offset, length, volume: 0, fua: false, handle: None }
     }
 
     /// Whether it has no bytes anywhere: a flush, or an empty transfer.
@@ -48,13 +50,15 @@ pub(crate) struct Row {
     pub(crate) volume: u16,
     /// With FUA, if it is a write.
     pub(crate) fua: bool,
+    /// Its placement handle, if it is a write.
+    pub(crate) handle: Option<PlacementHandle>,
 }
 
 impl Row {
-    /// A row of the file's first volume, without FUA.
+    /// A row of the file's first volume, without FUA and handle.
     #[inline]
     pub(crate) const fn new(time_ns: u64, operation: Operation, offset: Bytes, length: Bytes) -> Row {
-        Row { time_ns, operation, offset, length, volume: 0, fua: false }
+        Row { time_ns, operation, offset, length, volume: 0, fua: false, handle: None }
     }
 }
 

@@ -38,8 +38,15 @@ pub trait TraceWriter: Send {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// A write with FUA in a format that cannot say so.
-pub(crate) const NO_FUA: Written = Written::Changed("the format has no FUA");
+/// What a write says that a format of reads and writes alone cannot say.
+pub(crate) fn unsaid(record: &TraceRecord) -> Option<Written> {
+    match (record.fua, record.handle) {
+        (true, None) => Some(Written::Changed("the format has no FUA")),
+        (true, Some(_)) => Some(Written::Changed("the format has neither FUA nor placement handles")),
+        (false, Some(_)) => Some(Written::Changed("the format has no placement handles")),
+        (false, None) => None,
+    }
+}
 
 /// What became of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -34,7 +34,7 @@ pub use owners::Owners;
 pub use plane::PlaneWork;
 pub use request::{
     Blame, Completion, Counts, Deadlines, GcWait, HostRequest, IoCause, Operation, ParityPages, Phase,
-    Programmed, RequestBlame,
+    PlacementHandle, Programmed, RequestBlame,
 };
 pub use time::{SimDuration, SimTime};
 pub use wall_clock::{DAY_NS, WallClock, format_utc, midnight_utc_ns};

@@ -1,5 +1,7 @@
 //! What a host asks for, why flash is touched, and how a completed request accounts for its time.
 
+use std::num::NonZeroU16;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Bytes, DeviceId, SimDuration, SimTime};
@@ -18,6 +20,57 @@ pub enum Operation {
     Flush,
 }
 
+/// Whose writes a drive that takes placement handles keeps together: the number that a host gives, counted from 0.
+///
+/// A drive counts its default handle first, which has what comes without one. So it knows the host's handle n as n + 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u64", into = "u64")]
+pub struct PlacementHandle(NonZeroU16);
+
+impl PlacementHandle {
+    /// The largest number of the host.
+    pub const MOST: u16 = u16::MAX - 1;
+
+    /// The handle with this number of the host; `None` if that is above [`MOST`](Self::MOST).
+    #[inline]
+    pub const fn new(number: u64) -> Option<PlacementHandle> {
+        if number > PlacementHandle::MOST as u64 {
+            return None;
+        }
+        match NonZeroU16::new(number as u16 + 1) {
+            Some(of_drive) => Some(PlacementHandle(of_drive)),
+            None => None,
+        }
+    }
+
+    /// The number that the host gives.
+    #[inline]
+    pub const fn number(self) -> u16 {
+        self.0.get() - 1
+    }
+
+    /// The number by which drives and their reports know it.
+    #[inline]
+    pub const fn of_drive(self) -> u16 {
+        self.0.get()
+    }
+}
+
+impl From<PlacementHandle> for u64 {
+    fn from(handle: PlacementHandle) -> u64 {
+        handle.number().into()
+    }
+}
+
+impl TryFrom<u64> for PlacementHandle {
+    type Error = String;
+
+    fn try_from(number: u64) -> Result<Self, String> {
+        PlacementHandle::new(number)
+            .ok_or_else(|| format!("no placement handle is {number}: at most {}", PlacementHandle::MOST))
+    }
+}
+
 /// One request as it arrives at the array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRequest {
@@ -31,8 +84,12 @@ pub struct HostRequest {
     pub offset: Bytes,
     /// Length in bytes; 0 only for a flush.
     pub length: Bytes,
-    /// Volume (a trace's disk number or ASU) it came from; kept for reports, not used for placement.
+    /// Stream of a load, or volume of a trace (a disk number or ASU), it came from. Drives that place pages by handles take it for one,
+    /// unless `handle` says another.
     pub volume: u16,
+    /// The placement handle of a write, if its trace says one. Of anything else it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle: Option<PlacementHandle>,
     /// Pinned to one member, bypassing the stripe (skewed loads): `offset` is then on that member.
     pub member: Option<DeviceId>,
     /// A write with FUA (force unit access): it completes when it outlives a loss of power. Of anything else it says nothing.
@@ -41,7 +98,7 @@ pub struct HostRequest {
 }
 
 impl HostRequest {
-    /// A request of the first volume, on no member in particular, without FUA.
+    /// A request of the first volume, on no member in particular, without handle and FUA.
     #[inline]
     pub const fn new(
         id: u64,
@@ -50,7 +107,17 @@ impl HostRequest {
         offset: Bytes,
         length: Bytes,
     ) -> HostRequest {
-        HostRequest { id, arrival, operation, offset, length, volume: 0, member: None, fua: false }
+        HostRequest {
+            id,
+            arrival,
+            operation,
+            offset,
+            length,
+            volume: 0,
+            handle: None,
+            member: None,
+            fua: false,
+        }
     }
 }
 

@@ -48,17 +48,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (Some(ahead), Layout::Striped(stripe)) = (self.ahead.as_deref_mut(), &self.layout) else {
             unreachable!("members run ahead")
         };
-        let HostRequest { arrival, operation, offset, length, member, volume, fua, .. } = *request;
+        let HostRequest { arrival, operation, offset, length, member, fua, .. } = *request;
         self.latest = arrival;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         ahead.requests.prefetch_free(4);
         let owner = ahead.requests.insert(Begun::new(request));
         let (inboxes, order, mut operations) = (&mut ahead.inboxes, &mut ahead.order, 0);
-        let is_heard = self.listens;
+        let (is_heard, handle) = (self.listens, handle(request));
         let give = |device: DeviceId, offset, length| {
             let sub = SubRequest {
                 deadline,
-                handle: handle(volume),
+                handle,
                 fua,
                 ..SubRequest::new(token(owner, operations), operation, offset, length)
             };

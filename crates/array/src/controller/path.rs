@@ -3,7 +3,7 @@
 
 use harmonia_ssd::probe::Probe;
 use harmonia_ssd::{SubCompletion, SubRequest};
-use harmonia_types::{DeviceId, HostRequest, IoCause, Operation, ParityPages, SimTime};
+use harmonia_types::{DeviceId, IoCause, Operation, ParityPages, SimTime};
 
 use super::copying::Route;
 use super::depth::Waiting as InLine;
@@ -276,14 +276,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// How a command is marked for its device, by the request of its operation: the placement [`handle`] of the stream or volume, and
+    /// How a command is marked for its device, by the request of its operation: its placement [`handle`], and
     /// whether a write is with FUA. What the array does by itself has neither mark; writes of a log or bitmap, and those that replace
     /// what is parked, are with FUA whoever waits for them. [`Purpose::Marks`] is something else: the bits of the bitmap.
     #[inline]
     fn marks_of(&self, parent: Parent) -> (u16, bool) {
         let Some(request) = self.request_of(parent) else { return (0, false) };
-        let HostRequest { volume, fua, .. } = self.requests[request].request;
-        (handle(volume), fua || (self.cache.is_some() && self.merged_has_fua(parent)))
+        let request = &self.requests[request].request;
+        (handle(request), request.fua || (self.cache.is_some() && self.merged_has_fua(parent)))
     }
 
     /// When the request of an operation should be done.

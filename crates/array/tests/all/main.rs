@@ -15,6 +15,7 @@ mod degraded_writes;
 mod dodging;
 mod forgetful;
 mod fua;
+mod handles;
 mod imports;
 mod lifetimes;
 mod log;

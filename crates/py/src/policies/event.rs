@@ -1,7 +1,7 @@
 //! Events of an array, as coordinators written in Python see them.
 
 use harmonia_array::coordination::Event;
-use harmonia_types::{Completion, DeviceId, HostRequest, Operation};
+use harmonia_types::{Completion, DeviceId, HostRequest, Operation, PlacementHandle};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 
@@ -160,6 +160,11 @@ impl PyRequest {
     #[getter]
     fn volume(&self) -> u16 {
         self.0.volume
+    }
+
+    #[getter]
+    fn handle(&self) -> Option<u16> {
+        self.0.handle.map(PlacementHandle::number)
     }
 
     #[getter]

@@ -549,8 +549,9 @@ fn a_trace_is_the_same_load_in_whatever_files_it_comes() {
 
 /// Writes a trace in another format; whether every record is exactly what it was.
 fn converted(trace: &Trace, format: &TraceFormat, path: &Path) -> Option<bool> {
-    let mut writer = format.write?(Box::new(std::fs::File::create(path).unwrap())).unwrap();
     let mut reader = trace.records().unwrap();
+    let file = Box::new(std::fs::File::create(path).unwrap());
+    let mut writer = format.write?(file, reader.has_handles()).unwrap();
     let mut exact = true;
     while let Some(record) = reader.next_record().unwrap() {
         exact &= writer.write(&record, reader.volumes()).unwrap() == Written::Exact;
@@ -580,6 +581,59 @@ fn a_converted_trace_is_the_same_load() {
             same_sections(&expected, &report(&folder.scenario(&keys)));
         }
     }
+}
+
+/// One load of three tenants, told apart by volumes or by handles. Drives know two handles beside the default one.
+#[test]
+fn handles_of_a_trace_are_those_of_drives_and_volumes_stand_in_for_them() {
+    let folder = Folder::new();
+    let placed = "volumes = \"overlay\"\n[ssd.ftl]\nplacement = { policy = \"streams\", handles = 2, isolation = \"persistent\" }";
+    let mut place = 0x9e37_79b9_7f4a_7c15_u64;
+    let rows: Vec<(u64, u64, u64)> = (0..6_000u64)
+        .map(|row| {
+            place = place.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (
+                row * 150,
+                (place >> 33) % 4_000 * 4_096,
+                if (place >> 20).is_multiple_of(8) { 2 } else { row % 2 },
+            )
+        })
+        .collect();
+    let table = |columns: &str, line: &dyn Fn(&(u64, u64, u64)) -> String| {
+        folder.put("load.csv", rows.iter().map(line).collect::<String>());
+        let keys = format!("path = \"load.csv\"\ncolumns = {columns:?}\ntime_unit = \"us\"\n{placed}");
+        report(&folder.scenario(&keys))
+    };
+    let line = |(time, offset, rest): (u64, u64, String)| format!("{time},w,{offset},4096,{rest}\n");
+    let by_volume = table("time,op,offset,size,volume", &|&(time, offset, tenant)| {
+        line((time, offset, format!("tenant {tenant}")))
+    });
+    let by_handle = table("time,op,offset,size,handle", &|&(time, offset, tenant)| {
+        line((time, offset, tenant.to_string()))
+    });
+    // The first tenant is that of the volume, if nothing else is said.
+    let in_part = table("time,op,offset,size,handle", &|&(time, offset, tenant)| {
+        line((time, offset, if tenant == 0 { String::new() } else { tenant.to_string() }))
+    });
+    let of = |tenant: u64| rows.iter().filter(|(.., of)| *of == tenant).count() as u64;
+    for told in [&by_volume, &by_handle, &in_part] {
+        assert_eq!((&told.host, &told.devices), (&by_volume.host, &by_volume.devices));
+        let handles = told.devices.iter().flat_map(|device| &device.streams);
+        let pages = |handle: u8| -> u64 {
+            handles.clone().filter(|of| of.handle == handle).map(|of| of.written_pages).sum()
+        };
+        assert_eq!([0, 1, 2, 3].map(pages), [of(2), of(0), of(1), 0]);
+        let unknown = told.devices.iter().filter_map(|device| device.unknown_handle_pages).sum::<u64>();
+        assert_eq!(unknown, of(2), "a third handle, which has the pages of the default one");
+        for handle in handles {
+            let (written, moved) = (handle.written_pages as f64, handle.moved_pages as f64);
+            assert_eq!(handle.write_amplification, Some((written + moved) / written));
+        }
+    }
+    let hash = |report: &Report| report.trace.as_ref().unwrap().hash.clone();
+    assert_ne!(hash(&by_handle), hash(&in_part));
+    let mixed = table("time,op,offset,size,-", &|&(time, offset, _)| line((time, offset, String::new())));
+    assert_ne!(mixed.devices, by_handle.devices, "were it not read, it would show");
 }
 
 /// Whatever is read: the sample files of every format, odd ones too, to every format that says all of it exactly.

@@ -457,7 +457,7 @@ pub(crate) static KEYS: LazyLock<Vec<Box<dyn Held<Load>>>> = LazyLock::new(|| do
                 .map(str::to_owned, |name| formats().find(|known| *known == name.as_str())), "auto",
             "trace: its format" },
         of! { "workload.columns" of "trace files", (Trace).options.columns,
-            meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, fua, response, - for any other",
+            meant("names of all columns, such as \"time,op,offset,size,-\": time, op, offset, size, volume, fua, handle, response, - for any other",
                 str::parse, Columns::to_string).optional(),
             "none", "trace of any table (format csv): what its columns are; separated by ;, a tab or blanks if its fields are" },
         of! { "workload.time_unit" of "trace files", (Trace).options.units.time_ns,

@@ -5,7 +5,8 @@
 //! handle 1 ─► frontier 1                     persistent  ─► a frontier for each handle
 //! ```
 //!
-//! The stream or volume of a load that is counted from 0 has the handle one above. Handle 0 is the default. It has what the array writes
+//! What a trace says as a handle, counted from 0, has the handle one above here. Where it says none, so has the stream or volume of
+//! the load. Handle 0 is the default. It has what the array writes
 //! for itself (parity, logs, rebuild), what ageing wrote, and what comes with a handle that the drive does not know, which is
 //! counted. Parity changes whenever any data of its stripe does, so it belongs to none of the streams.
 //!

@@ -9,7 +9,7 @@
 //!
 //! Source: RFC 4180 for the form, as far as it goes; the meaning is the user's.
 
-use harmonia_types::Operation;
+use harmonia_types::{Operation, PlacementHandle};
 
 use super::super::columns::{Columns, Delimiter, Role};
 use super::super::options::{Setting, TraceOptions, Units};
@@ -36,13 +36,13 @@ pub(super) const FORMAT: TraceFormat = TraceFormat {
 0.000000,R,4096,8192,java,0.000215
 0.000180;W;12288;4096;java;0.000071                 or separated by semicolons, tabs, or blanks",
     rules: &[
-        "The names, one for each field of a line: time, op, offset, size, volume, fua, response, and - for a field to pass over. op, offset and size are needed; the others may be missing. The format need not be named where columns are.",
+        "The names, one for each field of a line: time, op, offset, size, volume, fua, handle, response, and - for a field to pass over. op, offset and size are needed; the others may be missing. The format need not be named where columns are.",
         "Names separated by commas leave it to the first line what separates fields: of comma, semicolon, tab and blanks the first that gives as many fields as there are names. Names separated by `;`, a tab or blanks state that it is this.",
         "Times are in s, addresses and sizes in bytes, unless a unit is chosen. A time may have decimals; digits behind the nanosecond are dropped. Whole numbers may be hexadecimal, as 0x1f. Without a column of times all requests arrive at time 0.",
         "A time may be a date with a time of day, as in 2007-02-22T17:00:03.061629Z or 2007-02-23 02:00:03+09:00. Without an offset it is UTC. The unit of times does not concern it.",
         "op, in any case: R, Rd, Read or 0; W, Wr, Write or 1; T, Trim, D, Discard or Unmap; F, Flush or Sync. `read_is` = 1 exchanges 0 and 1. Letters of rwbs (RA, WS, WSM, FWFS, ZA and so on) mean what they mean in [blkparse](#blkparse). A flush may leave offset and size empty.",
         "Other codes for operations are named: `ops`, as in `--ops r=1,2,5/w=3,4,6`, with t for trims and f for flushes. No other code is an operation then. `ops` and `read_is` exclude each other.",
-        "A request has at most 1 GiB, a trim any length, and may be empty. A volume is what its column says, in all files the same; without one there is the volume `disk`. A write is with FUA if its `fua` is 1, yes or true, or its op has an F behind the W. A response is checked, if it is there, and dropped.",
+        "A request has at most 1 GiB, a trim any length, and may be empty. A volume is what its column says, in all files the same; without one there is the volume `disk`. A write is with FUA if its `fua` is 1, yes or true, or its op has an F behind the W. A `handle` is the placement handle of a write, for drives that place pages by handles: a whole number from 0 to 65534, or nothing, which leaves it to the volume. Drives count their default handle first, so 0 is what reports call handle 1. A response is checked, if it is there, and dropped.",
         "The first line is a header if neither time nor offset nor size is a number in it; lines before it that begin with `#` are passed over. Fields may stand in double quotes; what separates fields is not allowed inside them.",
     ],
     units: Units { time_ns: Some(1_000_000_000), address: Some(1), size: Some(1), read_is: Some(0) },
@@ -72,6 +72,11 @@ const OFFSET: Column = Column { place: 0, name: "offset", holds: BYTES };
 const SIZE: Column = Column { place: 0, name: "size", holds: BYTES };
 const VOLUME: Column = Column { place: 0, name: "volume", holds: "a name" };
 const FUA: Column = Column { place: 0, name: "fua", holds: "0, 1, no, yes, false, true, or nothing" };
+const HANDLE: Column = Column {
+    place: 0,
+    name: "handle",
+    holds: "a whole number from 0 to 65534, in digits or as 0x1f, or nothing",
+};
 const RESPONSE: Column = Column { place: 0, name: "response", holds: "a number, or nothing" };
 const PASSED_OVER: Column = Column { place: 0, name: "-", holds: "anything" };
 
@@ -86,6 +91,7 @@ fn column(role: Role) -> &'static Column {
         Role::Size => &SIZE,
         Role::Volume => &VOLUME,
         Role::Fua => &FUA,
+        Role::Handle => &HANDLE,
         Role::Response => &RESPONSE,
         Role::Nothing => &PASSED_OVER,
     }
@@ -109,6 +115,7 @@ struct Found<'a> {
     size: Field<'a>,
     volume: Option<Field<'a>>,
     fua: Option<Field<'a>>,
+    handle: Option<Field<'a>>,
     response: Option<Field<'a>>,
 }
 
@@ -180,6 +187,7 @@ impl Csv {
                 Role::Size => found.size = field,
                 Role::Volume => found.volume = Some(field),
                 Role::Fua => found.fua = Some(field),
+                Role::Handle => found.handle = Some(field),
                 Role::Response => found.response = Some(field),
                 Role::Nothing => {}
             }
@@ -212,7 +220,7 @@ impl Csv {
 
     #[inline]
     fn row(&mut self, line: &[u8]) -> Result<Parsed, String> {
-        let Found { time, operation: op, offset, size, volume, fua, response } = self.fields(line)?;
+        let Found { time, operation: op, offset, size, volume, fua, handle, response } = self.fields(line)?;
         let Setting { time_ns: unit, address, size: size_unit, .. } = self.setting;
         let time_ns = time.map_or(Ok(0), |field| nanoseconds(field, unit))?;
         let (operation, with_fua) = match self.operation(op)? {
@@ -230,12 +238,15 @@ impl Csv {
             flag(field).ok_or_else(|| placed(Role::Fua, index).misread(field))
         })?;
         let fua = operation == Operation::Write && (with_fua || marked);
+        let handle = handle.map_or(Ok(None), |(index, field)| {
+            placement_handle(field).ok_or_else(|| placed(Role::Handle, index).misread(field))
+        })?;
         let volume = volume.map_or(Ok(0), |field| self.volume(field))?;
         let (offset, length) = match operation {
             Operation::Flush => (0, 0),
             _ => extent_of(operation, (start, address), (length, size_unit))?,
         };
-        Ok(Parsed::Row(Row { volume, fua, ..Row::new(time_ns, operation, offset, length) }))
+        Ok(Parsed::Row(Row { volume, fua, handle, ..Row::new(time_ns, operation, offset, length) }))
     }
 
     #[inline]
@@ -263,6 +274,10 @@ impl LineFormat for Csv {
 
     fn volumes(&self) -> &VolumeNames {
         &self.volumes
+    }
+
+    fn has_handles(&self) -> bool {
+        self.columns.roles().contains(&Role::Handle)
     }
 }
 
@@ -294,6 +309,12 @@ fn flag(word: &[u8]) -> Option<bool> {
         true => Some(true),
         false => (word.is_empty() || is_one_of([b"0", b"no", b"false"])).then_some(false),
     }
+}
+
+/// The placement handle that a field says, if it says one; `None` if it can say none.
+#[inline]
+pub(crate) fn placement_handle(field: &[u8]) -> Option<Option<PlacementHandle>> {
+    if field.is_empty() { Some(None) } else { PlacementHandle::new(number_or_hex(field)?).map(Some) }
 }
 
 #[inline]

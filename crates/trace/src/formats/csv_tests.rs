@@ -71,6 +71,28 @@ fn a_column_says_which_writes_are_with_fua() {
 }
 
 #[test]
+fn a_column_says_the_placement_handle_of_writes() {
+    let text = "op,offset,size,handle\nW,0,1,0\nW,0,1,\nW,0,1,65534\nW,0,1,0x10\nR,0,1,3\nT,0,1,3\nF,,,\nWFS,0,1,7\n";
+    let records = records(text, "op,offset,size,handle").unwrap();
+    let handles: Vec<_> = records.iter().map(|record| record.handle.map(|handle| handle.number())).collect();
+    assert_eq!(handles, [Some(0), None, Some(65_534), Some(16), None, None, None, Some(7)]);
+    let refused =
+        |text: &str, columns: &str| read_with(text.as_bytes(), &named(columns)).map(|_| ()).unwrap_err();
+    let expected = "expected a whole number from 0 to 65534, in digits or as 0x1f, or nothing";
+    for wrong in ["65535", "-1", "1.0", "hot", "18446744073709551616"] {
+        let text = format!("op,offset,size,handle\nW,0,1,1\nW,0,1,{wrong}\n");
+        let words = format!("t:3: found `{wrong}` in field 4 (handle), {expected}");
+        assert_eq!(refused(&text, "op,offset,size,handle"), words);
+    }
+    let of_a_read = "x;R;0;1\n";
+    assert_eq!(
+        refused(of_a_read, "handle;op;offset;size"),
+        format!("t:1: found `x` in field 1 (handle), {expected}"),
+        "it is checked, and dropped"
+    );
+}
+
+#[test]
 fn what_separates_fields_is_found_or_stated() {
     let one = [record(0, Read, 8, 9, 0)];
     for text in ["5,R,8,9", "5;R;8;9", "5\tR\t8\t9", "5 R  8\t9 ", "# t op offset size\n5 R 8 9"] {

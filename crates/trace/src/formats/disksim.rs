@@ -23,7 +23,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Words, decimal, extent, whole};
 use super::super::read::lines::{LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
-use super::super::write::{NO_FUA, Out, TraceWriter, Written, buffered};
+use super::super::write::{Out, TraceWriter, Written, buffered, unsaid};
 use super::free::FreeNumbers;
 use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
@@ -51,7 +51,7 @@ time device block count flags        blanks between, no header
     global_volumes: false,
     open: |input, setting| Lines::boxed(input, DiskSim::new(setting)),
     sniff: |head| sniff_lines(head, DiskSim::new(head.setting(&FORMAT))),
-    write: Some(|out| Ok(Box::new(DiskSimWriter::new(out)))),
+    write: Some(|out, _| Ok(Box::new(DiskSimWriter::new(out)))),
 };
 
 const SECTOR: u64 = 512;
@@ -184,11 +184,8 @@ impl TraceWriter for DiskSimWriter {
         }
         let (ms, below) = (time_ns / 1_000_000, time_ns % 1_000_000);
         writeln!(self.out, "{ms}.{below:06} {} {block} {count} {flags}", self.devices[volume])?;
-        Ok(match widened == (offset, length) {
-            _ if record.fua => NO_FUA,
-            true => Written::Exact,
-            false => WIDENED,
-        })
+        let exact = if widened == (offset, length) { Written::Exact } else { WIDENED };
+        Ok(unsaid(record).unwrap_or(exact))
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 const STOP: u8 = 0;
-const PHYSICAL: [i64; COLUMNS] = [2, 6, 2, 2, 6];
+const PHYSICAL: [i64; NEEDED] = [2, 6, 2, 2, 6];
 
 /// The variable-length form of a number that is not negative, as its zigzag.
 fn number(value: u64) -> Vec<u8> {
@@ -37,13 +37,13 @@ fn leaf(name: &str, physical: i64) -> Vec<u8> {
 
 fn our_schema() -> Vec<u8> {
     let leaves = NAMES.iter().zip(PHYSICAL).flat_map(|(name, physical)| leaf(name, physical));
-    structs(COLUMNS + 1, &[parent(COLUMNS), leaves.collect()].concat())
+    structs(NEEDED + 1, &[parent(NEEDED), leaves.collect()].concat())
 }
 
 /// The shortest row group: each column has so many rows in one byte.
 fn group(rows: u8, values: u8) -> Vec<u8> {
     let chunk = [0x3c, 0x56, values << 1, 0x26, 1 << 1, STOP, STOP];
-    [&[0x19, (COLUMNS as u8) << 4 | STRUCT][..], &chunk.repeat(COLUMNS), &[0x26, rows << 1, STOP]].concat()
+    [&[0x19, (NEEDED as u8) << 4 | STRUCT][..], &chunk.repeat(NEEDED), &[0x26, rows << 1, STOP]].concat()
 }
 
 /// A file of nothing but a footer with this schema and these row groups.
@@ -58,7 +58,7 @@ fn whole(footer: &[u8]) -> Vec<u8> {
 #[test]
 fn of_millions_of_columns_the_wanted_and_a_dozen_names_are_kept() {
     let many = 8_000_000;
-    let mut elements = parent(many + COLUMNS);
+    let mut elements = parent(many + NEEDED);
     elements.resize(elements.len() + many, STOP);
     let error = |elements: &[u8], count| {
         Footer::read(&file(&structs(count, elements), &structs(0, &[]))).err().unwrap()
@@ -67,8 +67,9 @@ fn of_millions_of_columns_the_wanted_and_a_dozen_names_are_kept() {
     assert!(words.contains("has no column `time`") && words.len() < 200, "{words}");
     let last = NAMES.iter().zip(PHYSICAL).flat_map(|(name, physical)| leaf(name, physical));
     elements.extend(last);
-    let found = Footer::read(&file(&structs(many + 1 + COLUMNS, &elements), &structs(0, &[]))).unwrap();
-    assert_eq!(found.columns.map(|column| column.place - many), [0, 1, 2, 3, 4]);
+    let found = Footer::read(&file(&structs(many + 1 + NEEDED, &elements), &structs(0, &[]))).unwrap();
+    let places: Vec<usize> = found.columns.iter().map(|column| column.place - many).collect();
+    assert_eq!(places, [0, 1, 2, 3, 4]);
 
     let bytes = structs(many + 1, &elements);
     let leaves = read_schema(&mut Thrift::new(&bytes), 9).unwrap();
@@ -83,7 +84,7 @@ fn row_groups_are_kept_in_a_few_times_their_bytes() {
     assert_eq!(groups.len(), count);
     assert!(groups.capacity() * size_of::<Group>() < 8 * bytes.len());
     // Those without rows may be described by hardly any bytes.
-    let empty = [0x19, (COLUMNS as u8) << 4 | STRUCT, STOP, STOP, STOP, STOP, STOP, STOP];
+    let empty = [0x19, (NEEDED as u8) << 4 | STRUCT, STOP, STOP, STOP, STOP, STOP, STOP];
     let bytes = file(&our_schema(), &structs(count, &empty.repeat(count)));
     assert_eq!(Footer::read(&bytes).unwrap().groups.capacity(), 0);
 }

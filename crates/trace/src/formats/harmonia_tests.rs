@@ -19,7 +19,7 @@ use parquet::schema::types::ColumnPath;
 use proptest::prelude::*;
 
 use super::super::testing::{assert_refused, detected, read, read_with};
-use super::footer::NAMES;
+use super::footer::{NAMES, NEEDED};
 use super::write::Writer;
 use crate::{Trace, TraceOptions, TraceRecord, TraceWriter, Written};
 
@@ -45,17 +45,22 @@ impl Shared {
     }
 }
 
+fn have_handles(records: &[TraceRecord]) -> bool {
+    records.iter().any(|record| record.handle.is_some())
+}
+
 /// Bytes of a trace in row groups of so many rows.
 fn written(records: &[TraceRecord], names: &[&str], group_rows: usize) -> Vec<u8> {
     let out = Shared::default();
-    let writer = Writer::new(Box::new(out.clone()), group_rows).unwrap();
+    let writer = Writer::new(Box::new(out.clone()), have_handles(records), group_rows).unwrap();
     finished(Box::new(writer), records, names);
     out.bytes()
 }
 
 fn written_with(records: &[TraceRecord], names: &[&str], properties: WriterPropertiesBuilder) -> Vec<u8> {
     let out = Shared::default();
-    let writer = Writer::with(Box::new(out.clone()), 100, Arc::new(properties.build())).unwrap();
+    let properties = Arc::new(properties.build());
+    let writer = Writer::with(Box::new(out.clone()), have_handles(records), 100, properties).unwrap();
     finished(Box::new(writer), records, names);
     out.bytes()
 }
@@ -100,10 +105,16 @@ fn record_like() -> impl Strategy<Value = TraceRecord> {
     let gap = prop_oneof![4 => 0u64..1000, 2 => Just(0), 1 => 0u64..1 << 50];
     let length = prop_oneof![0u64..=1 << 30, Just(4096u64), Just(0u64), Just(1 << 30)];
     let offset = prop_oneof![0u64..1 << 40, any::<u64>(), Just(u64::MAX - (1 << 30))];
-    (gap, operations(), any::<bool>(), offset, length, 0..VOLUMES.len() as u16).prop_map(
-        |(gap, operation, fua, offset, length, volume)| {
-            let fua = fua && operation == Operation::Write;
-            TraceRecord { fua, ..record(gap, operation, offset.min(u64::MAX - length), length, volume) }
+    let handle = prop_oneof![Just(u64::MAX), Just(0), 0u64..8, Just(65_534)];
+    (gap, operations(), any::<bool>(), handle, offset, length, 0..VOLUMES.len() as u16).prop_map(
+        |(gap, operation, fua, handle, offset, length, volume)| {
+            let is_write = operation == Operation::Write;
+            let handle = PlacementHandle::new(handle).filter(|_| is_write);
+            TraceRecord {
+                fua: fua && is_write,
+                handle,
+                ..record(gap, operation, offset.min(u64::MAX - length), length, volume)
+            }
         },
     )
 }
@@ -276,7 +287,7 @@ fn the_file_is_what_other_tools_expect() {
         .iter()
         .map(|column| column.name())
         .collect();
-    assert_eq!(names, NAMES);
+    assert_eq!(names, NAMES[..NEEDED]);
     let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     let [first, second] = &rows[..] else { panic!("{rows:?}") };
     assert_eq!((first.get_long(0).unwrap(), first.get_string(1).unwrap().as_str()), (0, "b"));
@@ -291,7 +302,7 @@ fn a_time_beyond_292_years_is_dropped_and_said() {
         volumes.named("v").unwrap();
         volumes
     };
-    let mut writer = Writer::new(Box::new(io::sink()), 10).unwrap();
+    let mut writer = Writer::new(Box::new(io::sink()), false, 10).unwrap();
     let late = record(1 << 63, Operation::Read, 0, 1, 0);
     assert!(matches!(writer.write(&late, &volumes).unwrap(), Written::Dropped(_)));
     let latest = record((1 << 63) - 1, Operation::Read, 0, 1, 0);
@@ -302,7 +313,7 @@ fn a_time_beyond_292_years_is_dropped_and_said() {
 fn renamed(names: &[&str]) -> Vec<(Written, String)> {
     let mut volumes = VolumeNames::default();
     let out = Shared::default();
-    let mut writer = Box::new(Writer::new(Box::new(out.clone()), 1000).unwrap());
+    let mut writer = Box::new(Writer::new(Box::new(out.clone()), false, 1000).unwrap());
     let write = |(index, name): (usize, &&str)| {
         let volume = volumes.named(name).unwrap();
         writer.write(&record(index as u64, Operation::Read, 0, 512, volume), &volumes).unwrap()
@@ -443,6 +454,81 @@ fn a_malformed_row_is_named_and_can_be_skipped() {
         let (records, reader) = read_with(bytes, &options).unwrap();
         assert_eq!((records.len(), reader.log().bad), (2, 1), "{words}");
     }
+}
+
+const TYPE_OF_HANDLES: &str = "optional int32 placement_handle (INTEGER(16,false));";
+
+/// A file of three writes with a column more.
+fn writes_with(column: &str, cells: Cells<'_>) -> Vec<u8> {
+    let zeros = || wide(&[0, 0, 0]);
+    let schema = format!("{SCHEMA_OF_FIVE} {column}");
+    table(
+        &schema,
+        &[zeros(), texts(&["a", "a", "a"]), zeros(), zeros(), texts(&["write", "write fua", "read"]), cells],
+    )
+}
+
+const SCHEMA_OF_FIVE: &str = "required int64 time; required binary device (STRING); required int64 offset; \
+                              required int64 size; required binary operation (STRING);";
+
+#[test]
+fn a_column_of_placement_handles_may_be_there_and_have_holes() {
+    let handles = |bytes: &[u8]| {
+        let (records, reader) = read_with(bytes, &TraceOptions::of_format("harmonia")).unwrap();
+        let handles: Vec<_> = records.iter().map(|record| record.handle.map(|it| it.number())).collect();
+        (handles, reader.has_handles())
+    };
+    let some = [Some(65_534), None, Some(3)];
+    let expected = (vec![Some(65_534), None, None], true);
+    assert_eq!(
+        handles(&writes_with(TYPE_OF_HANDLES, Cells::Narrow(some.to_vec()))),
+        expected,
+        "a read has none"
+    );
+    let wide_ones = Cells::Wide(some.iter().map(|handle| handle.map(i64::from)).collect());
+    assert_eq!(handles(&writes_with("optional int64 placement_handle;", wide_ones)), expected);
+    let required = handles(&writes_with("required int64 placement_handle;", wide(&[0, 1, 2])));
+    assert_eq!(required, (vec![Some(0), Some(1), None], true));
+    let other = handles(&writes_with("required binary handle;", texts(&["0xffff", "x", ""])));
+    assert_eq!(other, (vec![None; 3], false), "a column of another name");
+    let refused = |column: &str, cells, expected: &str| {
+        assert_refused("harmonia", &[(&writes_with(column, cells), expected)]);
+    };
+    refused(
+        "required int64 placement_handle;",
+        wide(&[1, -1, 0]),
+        "t: row 2: found -1 in column `placement_handle`, expected 0 to 65534 or no value (null)",
+    );
+    refused(
+        "required int64 placement_handle (INTEGER(64,false));",
+        wide(&[1, -1, 0]),
+        "t: row 2: found 18446744073709551615 in column `placement_handle`, expected 0 to 65534",
+    );
+    refused(
+        TYPE_OF_HANDLES,
+        Cells::Narrow(vec![Some(1), None, Some(65_535)]),
+        "t: row 3: found 65535 in column `placement_handle`, expected 0 to 65534",
+    );
+    refused(
+        "required binary placement_handle (STRING);",
+        texts(&["0", "1", "2"]),
+        "t: has byte strings in column `placement_handle`, expected whole numbers of 32 or 64 bits",
+    );
+}
+
+/// So a trace without handles has the bytes it always had.
+#[test]
+fn only_a_file_with_placement_handles_has_the_column() {
+    let with = |handle| {
+        [TraceRecord { handle: PlacementHandle::new(handle), ..record(0, Operation::Write, 0, 512, 0) }]
+    };
+    let has_column = |bytes: &[u8]| bytes.windows(16).any(|window| window == b"placement_handle");
+    assert!(has_column(&written(&with(0), &["a"], 10)));
+    assert!(!has_column(&written(&with(u64::MAX), &["a"], 10)));
+    let mut writer = Writer::new(Box::new(io::sink()), false, 10).unwrap();
+    let mut volumes = VolumeNames::default();
+    volumes.named("a").unwrap();
+    assert!(writer.write(&with(0)[0], &volumes).is_err());
 }
 
 #[test]

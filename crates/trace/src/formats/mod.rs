@@ -85,8 +85,8 @@ pub const FORMATS: &[TraceFormat] = &[
 
 /// Opens a file for reading; words where it is not what the format says from its first bytes on.
 pub(super) type Open = fn(&Arc<TraceInput>, Setting) -> Result<Box<dyn RowReader>, String>;
-/// Opens an output for writing.
-pub type OpenWriter = fn(Out) -> io::Result<Box<dyn TraceWriter>>;
+/// Opens an output for writing, given whether a record has a placement handle.
+pub type OpenWriter = fn(Out, bool) -> io::Result<Box<dyn TraceWriter>>;
 
 /// One registered format.
 #[derive(Debug, Clone, Copy)]

@@ -18,7 +18,7 @@ use super::super::read::ReadLog;
 use super::super::read::fields::{Column, Fields, extent};
 use super::super::read::lines::{HEADER, LineFormat, Lines, Parsed};
 use super::super::record::{Row, TraceRecord, VolumeNames};
-use super::super::write::{NO_FUA, Out, TraceWriter, Written, buffered};
+use super::super::write::{Out, TraceWriter, Written, buffered, unsaid};
 use super::free::FreeNumbers;
 use super::{Epoch, Spread, TraceFormat, sniff_lines};
 
@@ -45,7 +45,7 @@ Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime        header: optio
     global_volumes: true,
     open: |input, setting| Lines::boxed(input, Msr::new(setting)),
     sniff: |head| sniff_lines(head, Msr::new(head.setting(&FORMAT))),
-    write: Some(|out| Ok(Box::new(MsrWriter::new(out)))),
+    write: Some(|out, _| Ok(Box::new(MsrWriter::new(out)))),
 };
 
 const NUMBER: &str = "a whole number below 2^64";
@@ -263,11 +263,8 @@ impl TraceWriter for MsrWriter {
             self.name_disks(volume, volumes);
         }
         writeln!(self.out, "{tick},{},{kind},{offset},{length},0", self.disks[volume])?;
-        Ok(match time_ns.is_multiple_of(TICK_NS) {
-            _ if record.fua => NO_FUA,
-            true => Written::Exact,
-            false => ROUNDED,
-        })
+        let exact = if time_ns.is_multiple_of(TICK_NS) { Written::Exact } else { ROUNDED };
+        Ok(unsaid(record).unwrap_or(exact))
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {

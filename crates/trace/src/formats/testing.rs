@@ -55,7 +55,8 @@ pub(crate) fn write(
     names: &VolumeNames,
 ) -> (Vec<u8>, Vec<Written>) {
     let bytes = Shared::default();
-    let mut writer = (format.write.expect("has a writer"))(Box::new(bytes.clone())).unwrap();
+    let has_handles = records.iter().any(|record| record.handle.is_some());
+    let mut writer = (format.write.expect("has a writer"))(Box::new(bytes.clone()), has_handles).unwrap();
     let written = records.iter().map(|record| writer.write(record, names).unwrap()).collect();
     writer.finish().unwrap();
     let bytes = bytes.0.lock().unwrap().clone();

@@ -31,6 +31,11 @@ pub(crate) trait LineFormat: Send {
     /// The volumes of the rows so far.
     fn volumes(&self) -> &VolumeNames;
 
+    /// As [`RowReader::has_handles`].
+    fn has_handles(&self) -> bool {
+        false
+    }
+
     /// As [`RowReader::zero_utc_ns`].
     fn zero_utc_ns(&self) -> Option<i128> {
         None
@@ -187,6 +192,10 @@ impl<F: LineFormat> RowReader for Lines<F> {
 
     fn place(&self) -> Place {
         Place::Line(self.passed)
+    }
+
+    fn has_handles(&self) -> bool {
+        self.format.has_handles()
     }
 
     fn zero_utc_ns(&self) -> Option<i128> {

@@ -86,6 +86,11 @@ impl Ordered {
         self.rows.volumes()
     }
 
+    /// Whether rows may have placement handles.
+    pub(super) fn has_handles(&self) -> bool {
+        self.rows.has_handles()
+    }
+
     /// UTC at time 0 of the rows, in ns since 1970, where the file has said so by now.
     pub(super) fn zero_utc_ns(&self) -> Option<i128> {
         self.rows.zero_utc_ns()

@@ -205,6 +205,11 @@ impl TraceReader {
         &self.tolerance.log
     }
 
+    /// Whether records may have placement handles: a file has a column for them.
+    pub fn has_handles(&self) -> bool {
+        self.files.iter().any(|file| file.rows.has_handles())
+    }
+
     /// Which of the files the record given last stands in, counted from 0.
     #[inline]
     pub fn file(&self) -> usize {
@@ -251,6 +256,7 @@ impl TraceReader {
             return Ok(Step::Record(TraceRecord {
                 volume,
                 fua: row.fua && row.operation == Operation::Write,
+                handle: row.handle.filter(|_| row.operation == Operation::Write),
                 ..TraceRecord::new(time_ns - self.start_ns, row.operation, row.offset, row.length)
             }));
         }

@@ -23,6 +23,11 @@ pub(crate) trait RowReader: Send {
     /// The volumes of the rows so far.
     fn volumes(&self) -> &VolumeNames;
 
+    /// Whether rows may have placement handles.
+    fn has_handles(&self) -> bool {
+        false
+    }
+
     /// The clock of this file, where files of its format have different ones; `None` leaves it to the format.
     fn clock(&self) -> Option<Clock> {
         None

@@ -275,9 +275,9 @@ impl TraceSource {
         let (offset, length) = self.place(&record)?;
         self.hash.add(&record);
         self.span = Some((self.span.map_or(record.time_ns, |(first, _)| first), record.time_ns));
-        let TraceRecord { operation, volume, fua, .. } = record;
+        let TraceRecord { operation, volume, fua, handle, .. } = record;
         let plain = HostRequest::new(self.issued, arrival, operation, offset, length);
-        let request = HostRequest { volume, fua, ..plain };
+        let request = HostRequest { volume, fua, handle, ..plain };
         self.issued += 1;
         Ok(Next::At(request))
     }

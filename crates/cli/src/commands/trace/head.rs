@@ -18,7 +18,9 @@ use crate::output::Output;
 pub(super) fn head(session: &Session, count: u64, json: bool, output: &Output) -> Result<(), Failure> {
     let mut reader = session.trace.records().map_err(bad_input)?;
     let mut lines = String::new();
-    let mut table = Table::new(["at", "time s", "volume", "operation", "offset", "size"]);
+    let mut names = vec!["at", "time s", "volume", "operation", "offset", "size"];
+    names.extend(reader.has_handles().then_some("handle"));
+    let mut table = Table::new(names);
     for _ in 0..count {
         interrupt::check(session.cancel)?;
         let Some(record) = reader.next_record().map_err(bad_input)? else { break };
@@ -65,14 +67,18 @@ fn row(reader: &TraceReader, record: &TraceRecord, names_file: bool) -> Vec<harm
     let at = if names_file { format!("{file}: {place}") } else { place };
     let time = format!("{}.{:09}", record.time_ns / 1_000_000_000, record.time_ns % 1_000_000_000);
     let TraceRecord { offset, length, .. } = record;
-    vec![
+    let mut cells: Vec<harmonia_tables::Cell> = vec![
         at.into(),
         time.into(),
         volume(reader, record).into(),
         operation(record).into(),
         offset.to_string().into(),
         length.to_string().into(),
-    ]
+    ];
+    if reader.has_handles() {
+        cells.push(record.handle.map_or(String::new(), |handle| handle.number().to_string()).into());
+    }
+    cells
 }
 
 fn object(reader: &TraceReader, record: &TraceRecord) -> serde_json::Value {
@@ -86,6 +92,9 @@ fn object(reader: &TraceReader, record: &TraceRecord) -> serde_json::Value {
         "offset": offset,
         "length": length,
     });
+    if let Some(handle) = record.handle {
+        object["handle"] = handle.number().into();
+    }
     match place {
         Place::File => {}
         Place::Line(line) => object["line"] = line.into(),

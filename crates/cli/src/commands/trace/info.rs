@@ -4,7 +4,7 @@ use harmonia_tables::{
     Emphasis,
     numbers::{bytes, count, or_none},
 };
-use harmonia_trace::{Action, EventsRead, Operations, TraceInfo};
+use harmonia_trace::{Action, EventsRead, Handles, Operations, TraceInfo};
 use harmonia_types::format_utc;
 use harmonia_types::text::one_line;
 
@@ -55,6 +55,7 @@ fn text(info: &TraceInfo) -> String {
             rows.push((name, count(requests)));
         }
     }
+    rows.extend(info.handles.as_ref().map(|handles| ("handles", placement(handles))));
     rows.extend([
         (
             "mean size",
@@ -107,6 +108,12 @@ fn bandwidth(info: &TraceInfo) -> String {
         true => format!("{} (busiest second: {})", per_s(mean), per_s(info.busiest_second_bytes as f64)),
         false => per_s(mean),
     })
+}
+
+/// How many placement handles there are, and how many writes have one.
+fn placement(handles: &Handles) -> String {
+    let Handles { writes, different, highest } = handles;
+    format!("{} (the highest is {highest}), in {} of the writes", count(*different as u64), count(*writes))
 }
 
 /// How many there are and, of several, which have most.
@@ -162,6 +169,15 @@ mod tests {
             asked.contains("event        D (issued) 1 of 4.00 KiB, read as asked; not read: Q (queued) 10"),
             "{asked}"
         );
+    }
+
+    #[test]
+    fn placement_handles_are_told_where_writes_have_them() {
+        let columns = Some("op,offset,size,handle".parse().expect("columns"));
+        let options = TraceOptions { columns, ..TraceOptions::default() };
+        let told = page("W,0,512,7\nW,0,512,\nR,0,512,9\nW,0,512,0\nW,0,512,7\n".to_owned(), &options);
+        assert!(told.contains("handles      2 (the highest is 7), in 3 of the writes\n"), "{told}");
+        assert!(!page("W,0,512,\n".to_owned(), &options).contains("handles"));
     }
 
     #[test]

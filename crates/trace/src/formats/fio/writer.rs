@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 use harmonia_types::Operation;
 
 use super::super::super::record::VolumeNames;
-use super::super::super::write::{NO_FUA, buffered};
+use super::super::super::write::{buffered, unsaid};
 use super::super::super::{Out, TraceRecord, TraceWriter, Written};
 use super::super::free::FreeNames;
 use super::{FIRST_LINE_3, V3_NS};
@@ -27,7 +27,7 @@ pub(super) struct FioWriter {
 
 impl FioWriter {
     /// To an empty output.
-    pub(super) fn boxed(out: Out) -> io::Result<Box<dyn TraceWriter>> {
+    pub(super) fn boxed(out: Out, _: bool) -> io::Result<Box<dyn TraceWriter>> {
         let mut out = buffered(out);
         writeln!(out, "{FIRST_LINE_3}")?;
         Ok(Box::new(FioWriter { out, files: Vec::new(), names: FreeNames::default(), last: 1 }))
@@ -52,7 +52,7 @@ impl FioWriter {
 
 impl TraceWriter for FioWriter {
     fn write(&mut self, record: &TraceRecord, volumes: &VolumeNames) -> io::Result<Written> {
-        let &TraceRecord { time_ns, operation, offset, length, volume, fua } = record;
+        let &TraceRecord { time_ns, operation, offset, length, volume, .. } = record;
         if length == 0 && operation != Operation::Flush {
             return Ok(Written::Dropped("fio has no empty requests"));
         }
@@ -65,8 +65,8 @@ impl TraceWriter for FioWriter {
             Operation::Trim => writeln!(self.out, "{time} {file} trim {offset} {length}")?,
             Operation::Flush => writeln!(self.out, "{time} {file} sync 0 0")?,
         }
-        Ok(if fua {
-            NO_FUA
+        Ok(if let Some(unsaid) = unsaid(record) {
+            unsaid
         } else if operation == Operation::Flush && (offset, length) != (0, 0) {
             Written::Changed("a flush is of the whole file")
         } else if time_ns % V3_NS != 0 {

@@ -6,14 +6,14 @@
 
 use std::sync::Arc;
 
-use harmonia_types::Operation;
+use harmonia_types::{Operation, PlacementHandle};
 
 use crate::TraceInput;
 use crate::read::fields::excerpt;
 use crate::record::VolumeNames;
 
 use super::encoding::Runs;
-use super::footer::{Chunk, Column, Holds};
+use super::footer::{Chunk, Column, HANDLE, Holds, NAMES};
 use super::page::{
     Header, Kind, PLAIN, PLAIN_DICTIONARY, Page, Values, levels_of, plain, plain_text, unknown_encoding,
 };
@@ -21,6 +21,8 @@ use super::unpack::Codec;
 
 /// Longest name of a volume, in bytes.
 pub(super) const NAME_MAX: usize = 1024;
+/// The value of a row without a placement handle.
+const NO_HANDLE: u64 = u64::MAX;
 /// Memory behind the reader is given back in steps of this many bytes.
 const RELEASE_STEP: usize = 8 << 20;
 
@@ -133,6 +135,9 @@ impl ColumnReader {
             }
             let run = self.page.left.min((count - self.values.len()) as u64);
             let read = match self.column.holds {
+                Holds::Number { wide, unsigned } if self.column.name == NAMES[HANDLE] => {
+                    self.fill_handles(run, wide, unsigned)
+                }
                 Holds::Number { wide, unsigned } => self.fill_numbers(run, wide, unsigned),
                 Holds::Text => self.fill_texts(run),
             };
@@ -158,13 +163,40 @@ impl ColumnReader {
                 self.missing();
                 continue;
             }
-            let value = self.page.number(wide, &self.dictionary.numbers)?;
-            let value = if wide { value } else { i64::from(value as i32) };
+            let value = self.number(wide)?;
             if value < 0 && !unsigned {
                 self.refuse(format!("found {value} in column `{}`, expected 0 or more", self.column.name));
                 continue;
             }
             self.values.push(if wide { value.cast_unsigned() } else { u64::from(value as u32) });
+        }
+        Some(())
+    }
+
+    #[inline]
+    fn number(&mut self, wide: bool) -> Option<i64> {
+        let value = self.page.number(wide, &self.dictionary.numbers)?;
+        Some(if wide { value } else { i64::from(value as i32) })
+    }
+
+    /// Placement handles, where a row need not have one.
+    fn fill_handles(&mut self, count: u64, wide: bool, unsigned: bool) -> Option<()> {
+        for _ in 0..count {
+            if !self.page.present()? {
+                self.values.push(NO_HANDLE);
+                continue;
+            }
+            let value = self.number(wide)?;
+            let number = if wide { value.cast_unsigned() } else { u64::from(value as u32) };
+            match PlacementHandle::new(number) {
+                Some(_) => self.values.push(number),
+                None => self.refuse(format!(
+                    "found {} in column `{}`, expected 0 to {} or no value (null)",
+                    if unsigned { i128::from(number) } else { i128::from(value) },
+                    self.column.name,
+                    PlacementHandle::MOST
+                )),
+            }
         }
         Some(())
     }

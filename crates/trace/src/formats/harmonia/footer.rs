@@ -12,11 +12,14 @@ use crate::read::fields::{excerpt, whole};
 use super::thrift::{BINARY, STRUCT, Thrift};
 use super::unpack::Codec;
 
-/// The wanted columns, in this order wherever there is one of each.
-pub(super) const NAMES: [&str; COLUMNS] = ["time", "device", "offset", "size", "operation"];
-pub(super) const COLUMNS: usize = 5;
+/// The wanted columns, in this order wherever there is one of each. The last may be missing.
+pub(super) const NAMES: [&str; COLUMNS] =
+    ["time", "device", "offset", "size", "operation", "placement_handle"];
+pub(super) const COLUMNS: usize = NEEDED + 1;
+pub(super) const NEEDED: usize = 5;
 pub(super) const DEVICE: usize = 1;
 pub(super) const OPERATION: usize = 4;
+pub(super) const HANDLE: usize = 5;
 
 /// First and last bytes of every file.
 pub(super) const MAGIC: &[u8] = b"PAR1";
@@ -32,7 +35,8 @@ pub(super) const VERSION: &str = "1";
 pub(super) const BEGINS_KEY: &str = "harmonia.trace.begins_utc_ns";
 
 pub(super) struct Footer {
-    pub(super) columns: [Column; COLUMNS],
+    /// In the order of [`NAMES`]: those that are needed, and the last if it is there.
+    pub(super) columns: Vec<Column>,
     pub(super) groups: Vec<Group>,
     /// UTC at time 0, in ns since 1970, if the file says so.
     pub(super) begins_utc_ns: Option<u64>,
@@ -62,6 +66,7 @@ pub(super) enum Holds {
 /// Rows that stand together.
 pub(super) struct Group {
     pub(super) rows: u64,
+    /// Of the columns that are there, in their order.
     pub(super) chunks: [Chunk; COLUMNS],
 }
 
@@ -129,7 +134,7 @@ fn footer_bytes(file: &[u8]) -> Result<&[u8]> {
 
 /// The footer, of which parts may be wrong.
 struct Raw<'a> {
-    columns: Option<Result<[Column; COLUMNS]>>,
+    columns: Option<Result<Vec<Column>>>,
     /// Those that have rows, up to one that is wrong.
     groups: Result<Vec<Group>>,
     version: Option<&'a [u8]>,
@@ -165,10 +170,10 @@ impl<'a> Raw<'a> {
             // The schema stands before the groups: fields are written in the order of their numbers.
             4 => match raw.columns.insert(leaves.columns()) {
                 Ok(columns) => {
-                    let places = columns.map(|column| column.place);
+                    let places: Vec<usize> = columns.iter().map(|column| column.place).collect();
                     for number in 1..=thrift.list(kind, STRUCT)? {
                         let group = read_group(thrift, &places)?;
-                        add_group(&mut raw.groups, &group, number, file_length);
+                        add_group(&mut raw.groups, group.checked(number, places.len(), file_length));
                     }
                     Ok(())
                 }
@@ -193,9 +198,9 @@ impl<'a> Raw<'a> {
 }
 
 /// Adds a row group that has rows.
-fn add_group(groups: &mut Result<Vec<Group>>, group: &RawGroup, number: usize, file_length: usize) {
+fn add_group(groups: &mut Result<Vec<Group>>, group: Result<Group>) {
     let Ok(known) = groups else { return };
-    match group.checked(number, file_length) {
+    match group {
         Ok(group) if group.rows > 0 => known.push(group),
         Ok(_) => {}
         Err(problem) => *groups = Err(problem),
@@ -279,12 +284,19 @@ impl<'a> Leaves<'a> {
     }
 
     /// The wanted columns.
-    fn columns(&self) -> Result<[Column; COLUMNS]> {
-        let mut columns = [Column { name: "", holds: Holds::Text, optional: false, place: 0 }; COLUMNS];
-        for ((column, found), name) in columns.iter_mut().zip(&self.wanted).zip(NAMES) {
-            let (place, element) = found.as_ref().ok_or_else(|| {
-                format!("has no column `{name}`, expected the columns {}{}", NAMES.join(", "), self.beside())
-            })?;
+    fn columns(&self) -> Result<Vec<Column>> {
+        let mut columns = Vec::new();
+        for (found, name) in self.wanted.iter().zip(NAMES) {
+            let Some((place, element)) = found else {
+                if name == NAMES[HANDLE] {
+                    break;
+                }
+                let needed = NAMES[..NEEDED].join(", ");
+                return Err(format!(
+                    "has no column `{name}`, expected the columns {needed}{}",
+                    self.beside()
+                ));
+            };
             let holds = element.holds().filter(|holds| (*holds == Holds::Text) == is_text(name));
             let Some(holds) = holds.filter(|_| element.repetition < 2) else {
                 return Err(format!(
@@ -293,7 +305,7 @@ impl<'a> Leaves<'a> {
                     if is_text(name) { "texts" } else { "whole numbers of 32 or 64 bits" }
                 ));
             };
-            *column = Column { name, holds, optional: element.repetition == 1, place: *place };
+            columns.push(Column { name, holds, optional: element.repetition == 1, place: *place });
         }
         Ok(columns)
     }
@@ -380,7 +392,7 @@ impl Element<'_> {
     }
 }
 
-fn read_group(thrift: &mut Thrift<'_>, places: &[usize; COLUMNS]) -> Result<RawGroup> {
+fn read_group(thrift: &mut Thrift<'_>, places: &[usize]) -> Result<RawGroup> {
     let mut group = RawGroup::default();
     let mut found = 0;
     thrift.structure(|thrift, field, kind| {
@@ -401,7 +413,11 @@ fn read_group(thrift: &mut Thrift<'_>, places: &[usize; COLUMNS]) -> Result<RawG
         }
         Ok(())
     })?;
-    if found == COLUMNS { Ok(group) } else { Err("a row group has fewer columns than the schema".into()) }
+    if found == places.len() {
+        Ok(group)
+    } else {
+        Err("a row group has fewer columns than the schema".into())
+    }
 }
 
 fn read_chunk(thrift: &mut Thrift<'_>) -> Result<RawChunk> {
@@ -432,9 +448,10 @@ fn read_chunk(thrift: &mut Thrift<'_>) -> Result<RawChunk> {
 }
 
 impl RawGroup {
-    fn checked(&self, number: usize, file_length: usize) -> Result<Group> {
+    /// What it is of so many columns.
+    fn checked(&self, number: usize, columns: usize, file_length: usize) -> Result<Group> {
         let mut chunks = [Chunk { start: 0, end: 0, codec: Codec::Plain }; COLUMNS];
-        for ((chunk, raw), name) in chunks.iter_mut().zip(&self.chunks).zip(NAMES) {
+        for ((chunk, raw), name) in chunks.iter_mut().zip(&self.chunks).zip(NAMES).take(columns) {
             *chunk = raw
                 .checked(self.rows, file_length)
                 .map_err(|problem| format!("column `{name}` of row group {number} {problem}"))?;

@@ -7,7 +7,8 @@
 //!   write      rows to row groups
 //! ```
 //!
-//! Five columns make a trace; files of other programs with those columns are read as well, whatever else they have.
+//! Five columns make a trace, and a sixth may have placement handles. Files of other programs with those columns are read as well,
+//! whatever else they have.
 //! Reading is our own: a trace may be damaged or made with ill intent, and here no count of a file is believed before
 //! the bytes have shown it, nothing panics, and memory is bounded by two pages a column and a few times the footer. The
 //! reader of the library that writes (parquet 59.3) panics on about one file in fifty in which a byte has changed, and
@@ -28,13 +29,15 @@ mod write;
 
 use std::sync::Arc;
 
+use harmonia_types::PlacementHandle;
+
 use super::super::options::{Setting, Units};
 use super::super::read::fields::extent_of;
 use super::super::read::{Place, Problem, ReadLog, RowReader, TraceInput};
 use super::super::record::{Row, VolumeNames};
 use super::{Epoch, Fit, Head, OpenWriter, Spread, TraceFormat};
 use column::{ColumnReader, OPERATIONS, Texts};
-use footer::{DEVICE, Footer, Group, MAGIC, OPERATION};
+use footer::{DEVICE, Footer, Group, HANDLE, MAGIC, OPERATION};
 
 /// The registry's entry.
 pub(super) const FORMAT: TraceFormat = TraceFormat {
@@ -46,11 +49,12 @@ required int64  time                             ns since the trace's start
 required binary device    (STRING)               name of the volume
 required int64  offset    (INTEGER(64,false))    bytes
 required int64  size                             bytes
-required binary operation (STRING)               read, write, write fua, trim or flush",
+required binary operation (STRING)               read, write, write fua, trim or flush
+optional int32  placement_handle (INTEGER(16,false))   of a write; only in files in which one has it",
     rules: &[
         "The columns may stand in any order among others, which are not read. Numbers may have 32 or 64 bits, with or without a sign; dates and timestamps are refused, as they have a unit of their own.",
         "Any encoding of Parquet but BIT_PACKED, which is obsolete; pages plain or compressed with LZ4_RAW, SNAPPY, GZIP or ZSTD, up to 32 MiB and 4194304 values each. A footer of up to 16 MiB.",
-        "A row without a value (null) in one of the columns is malformed, as is a negative number. A request has at most 1 GiB, a trim any length, and may be empty.",
+        "A row without a value (null) in one of the columns is malformed, as is a negative number. Only `placement_handle` may have none, or be missing: it is what `handle` is in a [table](#csv), 0 to 65534. A request has at most 1 GiB, a trim any length, and may be empty.",
         "The key `harmonia.trace.version` of the file's metadata, if it is there, must be 1. `harmonia.trace.begins_utc_ns`, if it is there, is the clock time at time 0, in ns since 1970.",
         "The name of a volume has 1 to 1024 bytes of UTF-8 and no control characters. Any other is written cut to 1000 bytes, with `_` for each control character, and numbered where two would be the same.",
         "Not to be packed as a whole: Parquet is read from its end, and is compressed inside.",
@@ -68,7 +72,8 @@ required binary operation (STRING)               read, write, write fua, trim or
 
 /// Writing takes a library that reading does without.
 #[cfg(any(feature = "parquet", test))]
-const WRITE: Option<OpenWriter> = Some(|out| Ok(Box::new(write::Writer::new(out, write::GROUP_ROWS)?)));
+const WRITE: Option<OpenWriter> =
+    Some(|out, has_handles| Ok(Box::new(write::Writer::new(out, has_handles, write::GROUP_ROWS)?)));
 #[cfg(not(any(feature = "parquet", test)))]
 const WRITE: Option<OpenWriter> = None;
 
@@ -85,7 +90,9 @@ fn sniff(head: &Head<'_>) -> Fit {
 /// Reads rows.
 struct Harmonia {
     setting: Setting,
-    columns: [ColumnReader; footer::COLUMNS],
+    columns: [ColumnReader; footer::NEEDED],
+    /// Placement handles, if there is a column for them.
+    handles: Option<ColumnReader>,
     /// Row groups to come.
     groups: std::vec::IntoIter<Group>,
     /// Rows of this row group behind the batch.
@@ -107,17 +114,20 @@ impl Harmonia {
             );
         }
         let Footer { columns, groups, begins_utc_ns } = Footer::read(input.bytes())?;
-        let columns = std::array::from_fn(|index| {
+        let reader = |index: usize| {
             let texts = match index {
                 DEVICE => Texts::Volumes(Default::default()),
                 OPERATION => Texts::Operations,
                 _ => Texts::None,
             };
             ColumnReader::new(input, columns[index], texts)
-        });
+        };
+        let handles = (columns.len() > HANDLE).then(|| reader(HANDLE));
+        let columns = std::array::from_fn(reader);
         Ok(Harmonia {
             setting,
             columns,
+            handles,
             groups: groups.into_iter(),
             group_left: 0,
             batch: 0,
@@ -133,12 +143,13 @@ impl Harmonia {
         while self.group_left == 0 {
             let Some(group) = self.groups.next() else { return Ok(false) };
             self.group_left = group.rows;
-            for (column, chunk) in self.columns.iter_mut().zip(group.chunks) {
+            for (column, chunk) in self.columns.iter_mut().chain(&mut self.handles).zip(group.chunks) {
                 column.begin(chunk, group.rows);
             }
         }
         let batch = self.group_left.min(BATCH);
-        self.columns.iter_mut().try_for_each(|column| column.fill(batch as usize))?;
+        let mut columns = self.columns.iter_mut().chain(&mut self.handles);
+        columns.try_for_each(|column| column.fill(batch as usize))?;
         self.group_left -= batch;
         self.batch = batch as usize;
         self.next = 0;
@@ -148,7 +159,7 @@ impl Harmonia {
     /// The row at `index` of the batch.
     #[inline]
     fn row(&mut self, index: usize) -> Result<Row, String> {
-        if self.columns.iter().any(|column| !column.wrong.is_empty()) {
+        if self.columns.iter().chain(&self.handles).any(|column| !column.wrong.is_empty()) {
             self.right(index)?;
         }
         let [time, device, offset, size, operation] =
@@ -157,14 +168,15 @@ impl Harmonia {
         let time_ns = time.checked_mul(time_ns).ok_or_else(|| too_late(time))?;
         let (_, operation, fua) = OPERATIONS[operation as usize];
         let (offset, length) = extent_of(operation, (offset, address), (size, size_unit))?;
-        Ok(Row { volume: device as u16, fua, ..Row::new(time_ns, operation, offset, length) })
+        let handle = self.handles.as_ref().and_then(|handles| PlacementHandle::new(handles.values[index]));
+        Ok(Row { volume: device as u16, fua, handle, ..Row::new(time_ns, operation, offset, length) })
     }
 
     /// Whether all columns have a right value there.
     #[cold]
     fn right(&mut self, index: usize) -> Result<(), String> {
         let mut problem = None;
-        for column in &mut self.columns {
+        for column in self.columns.iter_mut().chain(&mut self.handles) {
             if column.wrong.last().is_some_and(|(wrong, _)| *wrong == index) {
                 problem = problem.or(column.wrong.pop().map(|(_, problem)| problem));
             }
@@ -186,6 +198,10 @@ impl RowReader for Harmonia {
 
     fn place(&self) -> Place {
         Place::Row(self.passed)
+    }
+
+    fn has_handles(&self) -> bool {
+        self.handles.is_some()
     }
 
     fn zero_utc_ns(&self) -> Option<i128> {

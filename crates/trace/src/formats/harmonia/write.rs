@@ -7,7 +7,7 @@ use std::io;
 use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding};
-use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
@@ -15,11 +15,13 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
 
+use harmonia_types::PlacementHandle;
+
 use crate::{Out, TraceRecord, TraceWriter, VolumeNames, Written};
 
 use super::super::free::FreeNames;
 use super::column::{NAME_MAX, OPERATIONS, volume_name};
-use super::footer::{BEGINS_KEY, DEVICE, NAMES, OPERATION, VERSION, VERSION_KEY};
+use super::footer::{BEGINS_KEY, DEVICE, HANDLE, NAMES, NEEDED, OPERATION, VERSION, VERSION_KEY};
 
 /// The columns of numbers, by their places in [`NAMES`].
 const TIME: usize = 0;
@@ -37,6 +39,8 @@ const SCHEMA: &str = "message harmonia {
     required int64 size;
     required binary operation (STRING);
 }";
+/// What stands before the end where there are placement handles.
+const HANDLES: &str = "    optional int32 placement_handle (INTEGER(16,false));\n";
 
 /// Writes records.
 pub(super) struct Writer {
@@ -45,6 +49,8 @@ pub(super) struct Writer {
     numbers: [Vec<i64>; 3],
     devices: Vec<u16>,
     operations: Vec<u8>,
+    /// `None` where the file has no column for them.
+    handles: Option<Vec<Option<PlacementHandle>>>,
     volumes: Volumes,
     /// UTC at time 0, in ns since 1970, if it is known.
     begins_utc_ns: Option<u64>,
@@ -85,14 +91,23 @@ fn cleaned(name: &str) -> String {
 }
 
 impl Writer {
-    /// To an empty output; row groups have so many rows.
-    pub(super) fn new(out: Out, group_rows: usize) -> io::Result<Self> {
-        Self::with(out, group_rows, properties())
+    /// To an empty output; row groups have so many rows. Without placement handles the file has no column for them.
+    pub(super) fn new(out: Out, has_handles: bool, group_rows: usize) -> io::Result<Self> {
+        Self::with(out, has_handles, group_rows, properties(has_handles))
     }
 
     /// As [`Writer::new`], encoded as `properties` say.
-    pub(super) fn with(out: Out, group_rows: usize, properties: WriterPropertiesPtr) -> io::Result<Self> {
-        let schema = parse_message_type(SCHEMA).map(Arc::new).map_err(io_error)?;
+    pub(super) fn with(
+        out: Out,
+        has_handles: bool,
+        group_rows: usize,
+        properties: WriterPropertiesPtr,
+    ) -> io::Result<Self> {
+        let schema = match (has_handles, SCHEMA.strip_suffix('}')) {
+            (true, Some(columns)) => format!("{columns}{HANDLES}}}"),
+            _ => SCHEMA.to_owned(),
+        };
+        let schema = parse_message_type(&schema).map(Arc::new).map_err(io_error)?;
         let file = SerializedFileWriter::new(out, schema, properties).map_err(io_error)?;
         Ok(Writer {
             file,
@@ -100,6 +115,7 @@ impl Writer {
             numbers: Default::default(),
             devices: Vec::new(),
             operations: Vec::new(),
+            handles: has_handles.then(Vec::new),
             volumes: Volumes::default(),
             begins_utc_ns: None,
         })
@@ -125,6 +141,12 @@ impl Writer {
                     let texts: Vec<ByteArray> = self.operations.iter().map(text).collect();
                     column.typed::<ByteArrayType>().write_batch(&texts, None, None)?;
                 }
+                HANDLE => {
+                    let all = self.handles.as_deref().unwrap_or_default();
+                    let said: Vec<i32> = all.iter().flatten().map(|handle| handle.number().into()).collect();
+                    let is_said: Vec<i16> = all.iter().map(|handle| handle.is_some().into()).collect();
+                    column.typed::<Int32Type>().write_batch(&said, Some(&is_said), None)?;
+                }
                 _ => {
                     let numbers = &self.numbers[number_index(index)];
                     column.typed::<Int64Type>().write_batch(numbers, None, None)?;
@@ -137,6 +159,7 @@ impl Writer {
         self.numbers.iter_mut().for_each(Vec::clear);
         self.devices.clear();
         self.operations.clear();
+        self.handles.iter_mut().for_each(Vec::clear);
         Ok(())
     }
 }
@@ -164,6 +187,11 @@ impl TraceWriter for Writer {
         let Some(&renamed) = self.volumes.renamed.get(usize::from(record.volume)) else {
             return Err(io::Error::other("a record's volume has no name"));
         };
+        match (&mut self.handles, record.handle) {
+            (Some(handles), handle) => handles.push(handle),
+            (None, Some(_)) => return Err(io::Error::other("a placement handle has no column")),
+            (None, None) => {}
+        }
         self.numbers[number_index(TIME)].push(time);
         self.numbers[number_index(OFFSET)].push(record.offset.cast_signed());
         self.numbers[number_index(SIZE)].push(record.length.cast_signed());
@@ -188,7 +216,7 @@ impl TraceWriter for Writer {
     }
 }
 
-fn properties() -> WriterPropertiesPtr {
+fn properties(has_handles: bool) -> WriterPropertiesPtr {
     let version = KeyValue::new(VERSION_KEY.to_owned(), VERSION.to_owned());
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::LZ4_RAW)
@@ -196,11 +224,12 @@ fn properties() -> WriterPropertiesPtr {
         .set_key_value_metadata(Some(vec![version]))
         .set_offset_index_disabled(true)
         .set_dictionary_enabled(false);
-    for (column, name) in NAMES.into_iter().enumerate() {
+    let columns = NEEDED + usize::from(has_handles);
+    for (column, name) in NAMES.into_iter().enumerate().take(columns) {
         let path = ColumnPath::from(name);
         properties = match column {
             // Nobody looks for the first and last of a few names, and comparing them takes longer than storing them.
-            DEVICE | OPERATION => properties
+            DEVICE | OPERATION | HANDLE => properties
                 .set_column_dictionary_enabled(path.clone(), true)
                 .set_column_statistics_enabled(path, EnabledStatistics::None),
             SIZE => properties
