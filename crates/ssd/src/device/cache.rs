@@ -25,7 +25,8 @@
 //! time by which the map kept it longer is `map_wait` of the write that gets it.
 //!
 //! A write with FUA to a cache without stored power is answered when the programs of its own pages have ended, and its blame is that of the last of them. What it
-//! waited for its die before is `queue_gc` as far as the die collected, else `cache_wait`.
+//! waited for its die before is `queue_gc` as far as the die collected, else `cache_wait`. A trim with FUA that drops what waits here is answered
+//! when the die has unmapped the page, like any trim that goes to a die.
 //!
 //! A write is never refused: it waits for a slot, and not for a die. One with FUA waits for its die even if it asks to fail fast. Reads that ask to fail fast are refused as ever, unless the cache has
 //! their page.
@@ -36,7 +37,7 @@ use super::account::Share;
 use super::mapping::{MapWait, Programmed};
 use super::{Device, SubRequest};
 use crate::config::{Pacing, SsdConfig};
-use crate::front::{Awaited, Feeds, Gate, InLine, Pacer, WriteCache};
+use crate::front::{Awaited, Feeds, Gate, InLine, Pacer, Turn, WriteCache};
 use crate::ftl::Ftl;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
@@ -174,7 +175,7 @@ impl<P: Probe> Device<P> {
         self.finish_page(page.sub, page.page, now + ack, blame, met_gc);
     }
 
-    /// The page in a slot is on flash, or what came in its place: answers writes with FUA that went into it. `program`: the die, when the
+    /// The page in a slot is on flash, or what came in its place: answers writes and trims with FUA that went into it. `program`: the die, when the
     /// page was ready for it, and the time since then. Before that the page was in the cache, where it waited for the die.
     #[cold]
     fn answer_awaited(&mut self, slot: u32, program: Option<&ProgramEnded>, now: SimTime) {
@@ -198,6 +199,8 @@ impl<P: Probe> Device<P> {
                 match program {
                     Some(program) => self.follow_awaited(&awaited, program, plane, &blame),
                     None => _ = self.probe.follower().map(|follower| follower.gets_slot(slot, &blame)),
+                    // A trim gets no slot.
+                    None if matches!(page.turn, Turn::Trim { .. }) => {}
                 }
             }
             self.finish_page(page.sub, page.page, now, blame, met_gc);

@@ -57,7 +57,7 @@ impl<P: Probe> Device<P> {
                     self.finish_page_at(handle, page, now);
                     continue;
                 }
-                Operation::Trim => (now, Turn::Trim { fast_fail }),
+                Operation::Trim => (now, Turn::Trim { fast_fail, is_awaited }),
                 Operation::Read | Operation::Flush => (now, Turn::Read { fast_fail }),
             };
             let what = InLine { sub: handle, page, lpn, ready, turn };
@@ -160,15 +160,15 @@ impl<P: Probe> Device<P> {
         let Some(cache) = &mut self.cache else { return Ok(()) };
         let (kind, fast_fail) = match what.turn {
             Turn::Read { fast_fail } => (OpKind::Read, fast_fail),
-            Turn::Trim { fast_fail } => match cache.pages.trim(what.lpn) {
+            Turn::Trim { fast_fail, is_awaited } => match cache.pages.trim(what.lpn) {
                 Trimmed::Dropped(slot) => {
                     self.probe.discard(Lpn(what.lpn));
-                    self.acknowledge(
-                        what,
-                        None,
-                        (SimDuration::ZERO, SimDuration::ZERO, MapWait::default()),
-                        now,
-                    );
+                    if is_awaited {
+                        cache.pages.awaits_unmapping(slot, *what, now);
+                    } else {
+                        let waited = (SimDuration::ZERO, SimDuration::ZERO, MapWait::default());
+                        self.acknowledge(what, None, waited, now);
+                    }
                     return self.write_out(slot, UNBOUND, now);
                 }
                 Trimmed::Elsewhere => (OpKind::Trim, fast_fail),

@@ -43,7 +43,7 @@
 //!
 //! With stored power (`power_protected`) what is in a slot is durable: a flush has nothing to wait for, and a write with FUA is like any other.
 //! Without it a flush waits for the programs of all that came before it. A write with FUA gets its slot in its turn, and is answered when that
-//! slot's program has ended, also if later writes have gone over it. What stands before it in its list rests no more. A loss of power empties all slots but those whose programs have begun. The map changes when a
+//! slot's program has ended, also if later writes have gone over it. A trim with FUA is answered when the die has unmapped the page. What stands before it in its list rests no more. A loss of power empties all slots but those whose programs have begun. The map changes when a
 //! program begins (with superblocks: when it is put together), so of a page that is lost it still has the last version that flash was given.
 //!
 //! This part knows slots and their order. It knows neither dies nor time: its owner asks it for the [next effect](WriteCache::next) and
@@ -91,8 +91,8 @@ pub(crate) enum Turn {
     Write(Write),
     /// Reading its page, from the cache or from flash.
     Read { fast_fail: bool },
-    /// Unmapping its page.
-    Trim { fast_fail: bool },
+    /// Unmapping its page. Some are answered when that cannot be undone any more.
+    Trim { fast_fail: bool, is_awaited: bool },
 }
 
 /// A write of a page, or of a part of it.
@@ -645,10 +645,7 @@ impl WriteCache {
                 }
             }
         }
-        let urgent = &mut self.lists[list as usize].urgent;
-        *urgent = (*urgent).max(self.slots[slot as usize].number + 1);
-        self.count_resting(list);
-        self.look_at(list);
+        list
     }
 
     /// Whether somebody waits for the program of a page in a slot.
@@ -662,7 +659,22 @@ impl WriteCache {
         let first = &mut self.slots[slot as usize].awaited;
         let (page, next) = self.awaited.take(*first)?;
         *first = next;
-        self.counters.fua_pages += 1;
+        let list = self.adds_awaited(slot, page);
+        let urgent = &mut self.lists[list as usize].urgent;
+        *urgent = (*urgent).max(self.slots[slot as usize].number + 1);
+        self.count_resting(list);
+        self.look_at(list);
+    }
+
+    /// A trim that has dropped what waited in a slot is answered when its page is unmapped.
+    pub fn awaits_unmapping(&mut self, slot: u32, trim: InLine, now: SimTime) {
+        let (collected, kept) = (SimDuration::ZERO, SimDuration::ZERO);
+        self.adds_awaited(slot, Awaited { page: trim, admitted: now, collected, kept });
+    }
+
+    /// One more is answered when a slot is done with its page; the list of the slot.
+    fn adds_awaited(&mut self, slot: u32, page: Awaited) -> u32 {
+        self.counters.fua_pages += u64::from(matches!(page.page.turn, Turn::Write(_)));
         Some(page)
     }
 

@@ -336,6 +336,33 @@ fn what_a_write_with_fua_waits_for_collection_is_told_wherever_it_waits() {
 fn what_is_written_with_fua_does_not_rest() {
     let mut bench = Bench::empty(&without_power(cached(four(), 8)));
     bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(1_000, through(3, 2, 1));
+/// Without FUA the trim of page 1 is answered when the cache has dropped it. With FUA it waits until the die has unmapped the page, behind the
+/// program of page 0. A trim with FUA in line is answered by the same rule.
+#[test]
+fn a_trim_with_fua_is_answered_when_its_page_is_unmapped() {
+    let trim = |fua| SubRequest { fua, ..sub(3, Operation::Trim, 1, 1) };
+    let dropped = Blame { service: ACK, ..Blame::default() };
+    let first = LINK + PROGRAM;
+    for (config, fua) in [(cached(one_die(), 4), true), (without_power(cached(one_die(), 4)), false)] {
+        let mut bench = Bench::with(&config, &[&[1]]);
+        bench.write(0, 1, 0, 1).write(0, 2, 1, 1);
+        bench.submit(1_000, trim(fua)).known_by(1_000, 3, 1_000 + ACK, dropped);
+    }
+    let mut bench = Bench::with(&without_power(cached(one_die(), 4)), &[&[1]]);
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(1_000, trim(true));
+    let blame = Blame { queue_host: first - 1_000, ..Blame::default() };
+    bench.known_at(first, 3, first, blame);
+    assert!(bench.device.ftl().lookup(0, 1).is_none());
+    let WriteCacheCounters { trimmed_pages, fua_pages, .. } = counted(&bench);
+    assert_eq!((trimmed_pages, fua_pages), (1, 0), "FUA pages are those of writes");
+    // The write of page 1 is in line until page 0 is on flash, and the trim behind it. The program of page 2 begins then.
+    let mut bench = Bench::with(&without_power(cached(one_die(), 2)), &[&[1]]);
+    bench.write(0, 1, 0, 1).write(0, 2, 2, 1).write(0, 4, 1, 1).submit(1_000, trim(true));
+    let blame = Blame { cache_wait: first - 1_000, queue_host: PROGRAM, ..Blame::default() };
+    bench.known_at(first + PROGRAM, 3, first + PROGRAM, blame);
+    assert_eq!((programs(&bench), counted(&bench).trimmed_pages), (1 + 2, 1));
+}
+
     let end = 1_000 + 3 * 75 + 5_000;
     let blame = Blame { service: 5_000, transfer: 75, queue_host: 2 * 75, ..Blame::default() };
     bench.known_at(end, 3, end, blame);
@@ -1406,7 +1433,7 @@ type Versions = Vec<(u32, Page)>;
 struct Lost {
     losses: u64,
     pages: u64,
-    /// Writes with FUA that were answered.
+    /// Writes and trims with FUA that were answered.
     fua: u64,
     /// Of the pages that were looked at after losses, those that were older than the last version.
     older: u64,
@@ -1415,7 +1442,7 @@ struct Lost {
 }
 
 /// Random devices whose cache loses what it holds: after each loss every page is, as a whole, one of its versions, and none from before a
-/// flush or a write with FUA that was answered.
+/// flush, or a write or trim with FUA, that was answered.
 fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
     let mut rng = Rng::stream(seed, "write cache");
     let (mut config, _) = random_cached(seed, &mut rng, (packs, seed % 4 == 3));
@@ -1430,7 +1457,7 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
     // By token of a flush: the version of each page that was answered when it came.
     let mut flushes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let (mut draws, mut through) = (Rng::stream(seed, "write cache/fua"), BTreeSet::new());
-    let mut now = SimTime::ZERO;
+    let (mut now, mut is_trimmed) = (SimTime::ZERO, false);
     for token in 0..300u32 {
         now += SimDuration(pick(&mut rng, &[0, 1, 40, 400, 4_000]) * rng.below(4));
         device.advance_until(now, false).unwrap_or_else(|why| panic!("{}: {why}", explain()));
@@ -1450,7 +1477,8 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
                 seen.flushes += 1;
             }
         }
-        if rng.chance(0.05) {
+        // What a trim has dropped comes to its die soon: power must be lost at once to find what is not there yet.
+        if rng.chance(if is_trimmed { 0.5 } else { 0.05 }) {
             device.lose_power(now);
             device.audit();
             device.ftl().audit();
@@ -1503,7 +1531,8 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
             fua: draws.chance(0.2),
             ..SubRequest::new(token_of(token, offset, length), operation, offset, length)
         };
-        if request.fua && operation == Operation::Write {
+        is_trimmed = request.fua && operation == Operation::Trim;
+        if request.fua && operation != Operation::Flush {
             through.insert(token);
         }
         open.insert(token, operation);
