@@ -62,13 +62,29 @@ impl<P: Probe> Device<P> {
             };
             let what = InLine { sub: handle, page, lpn, ready, turn };
             let Some(cache) = &mut self.cache else { return Ok(()) };
-            if matches!(turn, Turn::Write(_)) || cache.pages.is_in_line(lpn) {
-                cache.pages.arrive(what);
-            } else {
-                self.take_turn(&what, now)?;
+            match turn {
+                _ if !cache.pages.is_in_line(lpn) && !matches!(turn, Turn::Write(_)) => {
+                    self.take_turn(&what, now)?;
+                }
+                Turn::Read { fast_fail } => self.read_behind_line(&what, fast_fail, now),
+                _ => cache.pages.arrive(what),
             }
         }
         self.pump(now)
+    }
+
+    /// A read of a page on which something stands in line.
+    #[cold]
+    fn read_behind_line(&mut self, what: &InLine, fast_fail: bool, now: SimTime) {
+        if self.answered_in_line(what, now) {
+            return;
+        }
+        let left = if fast_fail { self.read_is_kept_waiting(what.lpn, now) } else { None };
+        match (left, &mut self.cache) {
+            (Some(left), _) => self.refuse_arriving(what.sub, what.page, left, now),
+            (None, Some(cache)) => cache.pages.arrive(*what),
+            (None, None) => {}
+        }
     }
 
     /// The list in which a page waits.

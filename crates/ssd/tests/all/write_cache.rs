@@ -140,16 +140,36 @@ fn reads_of_pages_that_wait_or_are_on_their_way_are_answered_from_the_cache() {
     bench.known_at(second + 1_300, 5, second + 1_370, Blame { queue_host: 1_000, ..read_blame() });
 }
 
-/// Its data is not over the link, so the read follows it in line.
+/// The only slot is page 0's until 5,370. The data of page 1 is over the link at 140, and a read of it follows it there, whenever it comes.
 #[test]
-fn a_read_behind_a_write_in_line_waits_for_that_write() {
+fn a_read_of_a_page_in_line_is_answered_when_its_data_is_over_the_link() {
     let mut bench = Bench::empty(&cached(one_die(), 1));
     bench.write(0, 1, 0, 1).write(0, 2, 1, 1).read(0, 3, 1, 1);
+    bench.known_by(0, 3, 140 + LINK, Blame { link: 140 + LINK, ..Blame::default() });
+    let link = Blame { link: LINK, ..Blame::default() };
+    bench.read(1_000, 4, 1, 1).known_by(1_000, 4, 1_000 + LINK, link);
+    assert_eq!((counted(&bench).answered_pages, bench.device.counters().host_pages_read), (2, 0));
     let first = LINK + PROGRAM;
-    // The link carried the write until 140.
-    let blame = Blame { link: 140 + LINK, cache_wait: first - 140, ..Blame::default() };
-    bench.known_at(first, 3, first + LINK, blame);
-    assert_eq!(counted(&bench).answered_pages, 1);
+    bench.known_at(first, 2, first + ACK, Blame { link: 140, ..waited(first - 140) });
+}
+
+/// Of a page that is in line in part, or to be trimmed, a read waits for its turn: at 5,370, when the program of page 0 gives its slot away. The half of
+/// page 1 is programmed then, and the read follows it; the trim of page 2 makes a read cost the link.
+#[test]
+fn a_read_of_a_page_in_line_that_is_not_there_as_a_whole_waits_for_its_turn() {
+    let first = LINK + PROGRAM;
+    let half = SubRequest { length: PAGE / 2, ..sub(2, Operation::Write, 1, 1) };
+    let mut bench = Bench::with(&cached(one_die(), 1), &[&[0, 1]]);
+    bench.write(0, 1, 0, 1).submit(0, half).read(1_000, 3, 1, 1);
+    let end = first + 1_000 + 300 + PROGRAM;
+    let blame = Blame { link: first - 1_000 + LINK, queue_host: end - first, ..read_blame() };
+    bench.known_at(end + 1_300, 3, end + 1_300 + LINK, blame);
+    let mut bench = Bench::with(&cached(one_die(), 1), &[&[2]]);
+    let trim = sub(3, Operation::Trim, 2, 1);
+    bench.write(0, 1, 0, 1).write(0, 2, 2, 1).submit(1_000, trim).read(2_000, 4, 2, 1).advance(first);
+    assert!(bench.find(4).is_none_or(|done| done.finish >= SimTime(first)));
+    bench.advance(100_000);
+    assert!(bench.find(4).is_some() && counted(&bench).answered_pages == 0);
 }
 
 /// Half a page is in the cache: a read of the page has to follow it to flash.
@@ -316,26 +336,6 @@ fn a_write_with_fua_that_a_trim_drops_is_answered_when_its_page_is_unmapped() {
     assert_eq!(programs(&bench), 1);
 }
 
-/// The die collects first. One write waits there, one in the cache, and one for a slot.
-#[test]
-fn what_a_write_with_fua_waits_for_collection_is_told_wherever_it_waits() {
-    let mut bench = Bench::aged(&without_power(cached(one_die(), 2)), &[0]);
-    (0..3).for_each(|page| _ = bench.submit(0, through(page, page.into(), 1)));
-    let intervals = bench.collected();
-    let [(LINK, until)] = intervals[..] else { panic!("{intervals:?}") };
-    for (page, ready) in [(0, LINK), (1, 2 * LINK), (2, 3 * LINK)] {
-        let end = until + (u64::from(page) + 1) * PROGRAM;
-        let cache_wait = u64::from(page) * PROGRAM;
-        let blame = Blame { link: ready, queue_gc: until - ready, cache_wait, ..write_blame() };
-        assert!(bench.known_by(end, page, end, blame).met_gc, "page {page}");
-    }
-}
-
-/// A program carries four units. One that is awaited takes along what rests before it, and the rest is padding.
-#[test]
-fn what_is_written_with_fua_does_not_rest() {
-    let mut bench = Bench::empty(&without_power(cached(four(), 8)));
-    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(1_000, through(3, 2, 1));
 /// Without FUA the trim of page 1 is answered when the cache has dropped it. With FUA it waits until the die has unmapped the page, behind the
 /// program of page 0. A trim with FUA in line is answered by the same rule.
 #[test]
@@ -363,6 +363,26 @@ fn a_trim_with_fua_is_answered_when_its_page_is_unmapped() {
     assert_eq!((programs(&bench), counted(&bench).trimmed_pages), (1 + 2, 1));
 }
 
+/// The die collects first. One write waits there, one in the cache, and one for a slot.
+#[test]
+fn what_a_write_with_fua_waits_for_collection_is_told_wherever_it_waits() {
+    let mut bench = Bench::aged(&without_power(cached(one_die(), 2)), &[0]);
+    (0..3).for_each(|page| _ = bench.submit(0, through(page, page.into(), 1)));
+    let intervals = bench.collected();
+    let [(LINK, until)] = intervals[..] else { panic!("{intervals:?}") };
+    for (page, ready) in [(0, LINK), (1, 2 * LINK), (2, 3 * LINK)] {
+        let end = until + (u64::from(page) + 1) * PROGRAM;
+        let cache_wait = u64::from(page) * PROGRAM;
+        let blame = Blame { link: ready, queue_gc: until - ready, cache_wait, ..write_blame() };
+        assert!(bench.known_by(end, page, end, blame).met_gc, "page {page}");
+    }
+}
+
+/// A program carries four units. One that is awaited takes along what rests before it, and the rest is padding.
+#[test]
+fn what_is_written_with_fua_does_not_rest() {
+    let mut bench = Bench::empty(&without_power(cached(four(), 8)));
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(1_000, through(3, 2, 1));
     let end = 1_000 + 3 * 75 + 5_000;
     let blame = Blame { service: 5_000, transfer: 75, queue_host: 2 * 75, ..Blame::default() };
     bench.known_at(end, 3, end, blame);
@@ -545,6 +565,29 @@ fn a_write_that_fails_fast_is_taken_and_a_read_of_a_cached_page_answered() {
     assert_eq!(bench.device.refusals().len(), 1, "a read of flash is refused as ever");
     let is_kept = |page: u64| bench.device.collection_left_in(page * PAGE, PAGE, SimTime(2_000)).is_some();
     assert_eq!([1, 2].map(is_kept), [false, true]);
+}
+
+/// The die collects, and keeps the only slot. A write that waits for it has its data in memory: a read of that fails as little as one of what has a
+/// slot. Of half a page in line a read would wait for the die, so it is refused on arrival.
+#[test]
+fn a_read_of_a_page_in_line_that_fails_fast_is_answered_and_one_of_half_of_it_refused() {
+    let mut bench = Bench::aged(&cached(one_die(), 1), &[0]);
+    let half = SubRequest { length: PAGE / 2, ..sub(3, Operation::Write, 2, 1) };
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(0, half).advance(1_000);
+    assert_eq!(bench.device.collecting_dies().count(), 1);
+    let hasty = |token, page| SubRequest { fast_fail: true, ..sub(token, Operation::Read, page, 1) };
+    let link = Blame { link: LINK, ..Blame::default() };
+    for (token, page) in [(4, 0), (5, 1)] {
+        bench.submit(1_000, hasty(token, page));
+        let finish = 1_000 + LINK * u64::from(token - 3);
+        bench.known_by(1_000, token, finish, Blame { link: finish - 1_000, ..link });
+    }
+    assert!(bench.device.refusals().is_empty());
+    bench.submit(1_000, hasty(6, 2));
+    let refused: Vec<_> = bench.device.refusals().drain(..).map(|of| (of.token, of.at)).collect();
+    assert_eq!(refused, [(6, SimTime(1_000))]);
+    let is_kept = |page: u64| bench.device.collection_left_in(page * PAGE, PAGE, SimTime(1_000)).is_some();
+    assert_eq!([0, 1, 2].map(is_kept), [false, false, true]);
 }
 
 /// Two reads of flash wait behind a program when collection is ordered: the one that asks to fail fast is refused then.
@@ -1193,6 +1236,14 @@ impl Probe for Tagged {
         );
         self.answers += 1;
         let again = self.found.insert((told_by(origin.token).0, origin.page), page.clone());
+        assert!(again.is_none(), "{origin:?} is read once");
+    }
+
+    fn answer_in_line(&mut self, _: Lpn, written: Origin, origin: Origin) {
+        assert_eq!(Self::covered(written), 0..SIZE, "all of a page that is read in line is there");
+        self.answers += 1;
+        let page = vec![Some(told_by(written.token).0); SIZE];
+        let again = self.found.insert((told_by(origin.token).0, origin.page), page);
         assert!(again.is_none(), "{origin:?} is read once");
     }
 
