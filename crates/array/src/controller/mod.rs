@@ -472,6 +472,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if index >= config.members.len() {
                 // A spare is worn out when it is a member, a journal never.
                 device.set_at_end(AtEnd::Takes);
+                if index < config.members.len() + faults.spares.len() {
+                    device.stands_by();
+                }
             } else if config.level.redundancy(config.devices) > 0 {
                 device.set_at_end(AtEnd::Refuses);
             }
