@@ -71,7 +71,7 @@ pub(super) fn caption(runs: &[Report], shown: usize) -> String {
     let caches = match runs.iter().any(has_cache) {
         true => {
             " The lanes of write caches show what share of their slots holds a page: the mean over all SSDs with a write cache, and the \
-             fullest of them. A slot is held until the program of its page has ended. <b>A cache at 100% has no room, so writes wait.</b>"
+             fullest of them. SSDs that have failed and spares that wait are left out. A slot is held until the program of its page has ended. <b>A cache at 100% has no room, so writes wait.</b>"
         }
         false => "",
     };

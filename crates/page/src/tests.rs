@@ -428,9 +428,9 @@ fn what_went_on_inside_an_ssd_is_on_the_page() {
 fn write_caches_over_time_are_on_the_page_where_there_are_any() {
     let page = |runs: Vec<Report>| render(&comparison(runs), &Cross::default(), &[], "");
     let mut cached = watched("cached", 2.0);
-    cached.devices[0].over_time.write_cache_filled = vec![0.5, 1.0, 0.25];
+    cached.devices[0].over_time.write_cache_filled = vec![Some(0.5), None, Some(0.25)];
     let text = page(vec![watched("plain", 2.0), cached]);
-    let caches = r#""overTime":{"caches":[{"filled":[0.5,1.0,0.25],"width":16384}],"host""#;
+    let caches = r#""overTime":{"caches":[{"filled":[0.5,null,0.25],"width":16384}],"host""#;
     assert!(text.contains(caches) && text.matches("\"caches\":").count() == 1);
     assert!(text.contains("cacheMost") && text.contains("A cache at 100% has no room"));
     let plain = page(vec![watched("plain", 2.0), watched("other", 2.0)]);

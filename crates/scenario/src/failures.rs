@@ -49,7 +49,7 @@ pub(crate) fn belong(array: &Section<'_>, config: &ArrayConfig) -> Parsed<()> {
 
 /// Reads the keys of `[array]` that say what befalls it, but for the seed of page errors, which is the run's.
 pub(crate) fn read(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> {
-    let ArrayConfig { level, ref members, ref knowledge, ref mut faults, .. } = *config;
+    let ArrayConfig { level, ref members, ref mut faults, .. } = *config;
     let is_redundant = level.redundancy(members.len() as u16) > 0;
     let page = members.first().map_or(1, |member| u64::from(member.ssd.mapping_unit()));
     let spares = array.get_or(&keys::SPARES, 0)?;
@@ -60,7 +60,7 @@ pub(crate) fn read(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> 
     }
     let events = failures(array, members.len() as u16)?;
     no_more_than_spares(array, &events, (is_redundant, spares))?;
-    faults.power_losses = power::losses(array, level, members, knowledge, spares)?;
+    faults.power_losses = power::losses(array, level, members, spares)?;
     faults.events = events;
     faults.spares = vec![usual(members).clone(); spares as usize];
     faults.scrub = scrub(array)?;

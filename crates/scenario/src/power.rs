@@ -1,14 +1,14 @@
 //! Losses of power, and what the array does about rows that were being written: `power_loss`, `write_hole`.
 //!
 //! Power may be lost on any level. Only a level that keeps data more than once has something that must agree afterwards. Write caches
-//! without stored power are refused in two cases, in which the array takes the answer of a drive for more than it is: NVRAM forgets a
-//! page when a drive has answered for its trim, and a spare counts as built up to where it has answered.
+//! without stored power are refused where there are spares. A spare counts as built up to where it has answered, which is more than such
+//! an answer says.
 
-use harmonia_array::{Knowledge, Level, MemberConfig, When};
+use harmonia_array::{Level, MemberConfig, When};
 
 use crate::error::Parsed;
 use crate::failures::when;
-use crate::read::{Field, Section};
+use crate::read::Section;
 use crate::schema::array::POWER_LOSS;
 
 /// Most entries of `[[array.power_loss]]`.
@@ -19,7 +19,6 @@ pub(crate) fn losses(
     array: &Section<'_>,
     level: Level,
     members: &[MemberConfig],
-    knowledge: &Knowledge,
     spares: u32,
 ) -> Parsed<Vec<When>> {
     if let Some(field) = array.field(&POWER_LOSS).filter(|_| matches!(level, Level::Draid(_))) {
@@ -31,21 +30,11 @@ pub(crate) fn losses(
         cache.size.is_some() && !cache.power_protected
     };
     let volatile = array.field(&POWER_LOSS).filter(|_| members.iter().any(loses));
-    let refused = |field: Field<'_>, why: &str, other: &str| {
-        let problem = format!("is not modelled for drives whose write cache loses what it holds, {why}");
-        let allowed = format!("no `power_loss`, ssd.write_cache.power_protected = true, or {other}");
-        Err(field.fault_allowing(problem, allowed))
-    };
-    match volatile {
-        Some(field) if knowledge.nvram > 0 => {
-            let why = "below NVRAM: it forgets pages whose trims a drive has answered for";
-            return refused(field, why, "array.nvram = \"0B\"");
-        }
-        Some(field) if spares > 0 => {
-            let why = "with spares: one that is built may lose what counts as built";
-            return refused(field, why, "array.spares = 0");
-        }
-        _ => {}
+    if let Some(field) = volatile.filter(|_| spares > 0) {
+        let problem = "is not modelled for drives whose write cache loses what it holds, with spares: one that is built may \
+                       lose what counts as built";
+        let allowed = "no `power_loss`, ssd.write_cache.power_protected = true, or array.spares = 0";
+        return Err(field.fault_allowing(problem, allowed));
     }
     array.tables(&POWER_LOSS, MOST_LOSSES, &[])?.iter().map(when).collect()
 }

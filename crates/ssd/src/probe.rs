@@ -87,6 +87,9 @@ pub trait Probe: Send + Any {
     /// A host reads `lpn` from a slot of the write cache.
     #[inline]
     fn answer(&mut self, _slot: u32, _lpn: Lpn, _origin: Origin) {}
+    /// A host reads `lpn` from what a write has brought that waits for a slot.
+    #[inline]
+    fn answer_in_line(&mut self, _lpn: Lpn, _written: Origin, _origin: Origin) {}
     /// Garbage collection moves the live data of `lpn`.
     #[inline]
     fn copy(&mut self, _from: FlashPage, _to: FlashPage, _lpn: Lpn) {}
@@ -194,6 +197,9 @@ impl Probe for AnyProbe {
     }
     fn answer(&mut self, slot: u32, lpn: Lpn, origin: Origin) {
         (**self).answer(slot, lpn, origin);
+    }
+    fn answer_in_line(&mut self, lpn: Lpn, written: Origin, origin: Origin) {
+        (**self).answer_in_line(lpn, written, origin);
     }
     fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
         (**self).copy(from, to, lpn);

@@ -11,7 +11,8 @@ pub struct Levels {
     pub queue_depth: u64,
     /// Victims erased since the device was empty; only ever grows. Unit: blocks.
     pub victims_erased: u64,
-    /// Slots of the write cache that hold a page, of so many; both 0 without a write cache. Unit: count.
+    /// Slots of the write cache that hold a page, of so many; both 0 without a write cache, and of a device that has failed or stands by as a
+    /// spare. Unit: count.
     pub cached_pages: u32,
     /// See above. Unit: count.
     pub cache_slots: u32,

@@ -200,7 +200,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(spare) = self.members.health.take_stand_ins(device) {
             return self.stand_in(device, spare, now);
         }
-        let Some((number, spare)) = failures.spares.pop() else { return Ok(()) };
+        let Some((number, mut spare)) = failures.spares.pop() else { return Ok(()) };
+        spare.takes_part(now);
         self.layers.replace(index, Terms::of(&spare));
         let old = std::mem::replace(&mut self.members.devices[index], spare);
         failures.retired.push((std::mem::replace(&mut self.members.numbers[index], number), old));
@@ -262,6 +263,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.members.health.change(device, |member| member.begin_copy(slot as u16));
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Copying(number) });
         spare.stop_at_completions();
+        spare.takes_part(now);
         self.members.devices.push(spare);
         self.members.outstanding.push(0);
         self.coupled.push(0);

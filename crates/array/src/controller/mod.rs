@@ -447,8 +447,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !faults.power_losses.is_empty() && matches!(config.level, Level::Draid(_)) {
             return Err("declustered arrays lose no power".to_owned());
         }
-        if loses_rows(config) && (!faults.spares.is_empty() || config.knowledge.nvram > 0) {
-            return Err("members that forget what they cache lose power without spares and NVRAM".to_owned());
+        if loses_rows(config) && !faults.spares.is_empty() {
+            return Err("members that forget what they cache lose power without spares".to_owned());
         }
         if config.level.distributed_spares() > 0 && !faults.spares.is_empty() {
             return Err(format!(
@@ -472,6 +472,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if index >= config.members.len() {
                 // A spare is worn out when it is a member, a journal never.
                 device.set_at_end(AtEnd::Takes);
+                if index < config.members.len() + faults.spares.len() {
+                    device.stands_by();
+                }
             } else if config.level.redundancy(config.devices) > 0 {
                 device.set_at_end(AtEnd::Refuses);
             }

@@ -7,7 +7,7 @@
 //! There is one table, by member and page, with a cap in pages. A page that is written again while it is parked takes no more
 //! room. Reads of a parked page are answered from here. A write that finds no room waits for its member, and is counted.
 //! What is parked is durable: a flush does not wait for it, and it survives a loss of power. So a write that takes entries away is with FUA: a
-//! member whose cache forgets has programmed it when it is done.
+//! member whose cache forgets has programmed it when it is done. So is a discard: older data that NVRAM had superseded must not be there again.
 //!
 //! Each change of an entry gets a number. A write to the member remembers the number at its submission: when it is done, it
 //! takes away entries that are older, and no newer ones. While one is under way its entry is not written back. No two writes

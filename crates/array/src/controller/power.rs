@@ -24,8 +24,8 @@
 //! Operations that members have begun are answered by nobody: their tokens are of an older generation.
 //!
 //! Source: the kernel's Documentation/admin-guide/md.rst and md(4) on unclean shutdown; drives of data centres keep power for
-//! what they have begun. Not modelled: members whose caches forget below NVRAM, which forgets what a member has answered for, and with
-//! spares, of which a part that is built may be lost; both are refused. Nor the time of the outage; members and coordinator that start
+//! what they have begun. Not modelled: members whose caches forget with
+//! spares, of which a part that is built may be lost: that is refused. Nor the time of the outage; members and coordinator that start
 //! again, too: coordinators are not told, and messages between controller and members arrive; requests that the host would not submit
 //! again.
 

@@ -296,6 +296,34 @@ fn nvram_takes_what_is_for_a_reserved_member_and_not_what_a_full_cache_keeps_wai
     assert_eq!((nvram.parked_pages, nvram.destaged_pages, nvram.pages_left), (3, 3, 0));
 }
 
+/// The member forgets what it caches. It programs page 8 from 60 to 260 us; page 0, which was written again, waits in its cache. The next version of page 0
+/// is parked, and the host discards it. The discard reaches the member at 200 us and drops what the cache has. Nothing older may be there from
+/// its answer on: that comes when the die has unmapped the page, and until then NVRAM keeps it.
+#[test]
+fn nvram_keeps_what_a_discard_replaces_until_older_data_cannot_come_back() {
+    for lost_at in [None, Some(250)] {
+        let mut stage = Stage::new(Level::Raid0, 1, 4);
+        stage.config.members[0].ssd.write_cache.power_protected = false;
+        stage.config.knowledge.nvram = 4 * PAGE;
+        let power_losses = lost_at.map(|at| When::Time(us(at))).into_iter().collect();
+        stage.config.faults = Faults { power_losses, ..Faults::default() };
+        let mut array = stage.build(&[(50, Action::Reserve(ZERO)), (200, Action::Return(ZERO))]);
+        submit(&mut array, 0, 40, Operation::Write, 8, 1);
+        submit(&mut array, 1, 45, Operation::Write, 0, 1);
+        submit(&mut array, 2, 100, Operation::Write, 0, 1);
+        submit(&mut array, 3, 110, Operation::Trim, 0, 1);
+        let held = |array: &Array| array.counters().nvram.pages_left;
+        array.advance_until(us(249)).unwrap();
+        assert_eq!(held(&array), 1, "{lost_at:?}");
+        assert!(array.devices()[0].ftl().lookup(0, 0).is_some(), "{lost_at:?}: the die has yet to unmap it");
+        let done = finish(&mut array);
+        // What was cut short is submitted again, and finds the die free when it has programmed page 8.
+        assert_eq!(finishes(&done), [40, 45, 100, 260], "{lost_at:?}");
+        assert!(array.devices()[0].ftl().lookup(0, 0).is_none(), "{lost_at:?}");
+        assert_eq!((held(&array), array.counters().nvram.superseded_pages), (0, 1), "{lost_at:?}");
+    }
+}
+
 /// The member forgets what it caches. It programs page 8 from 100 us on, and then page 0, which NVRAM has answered for and a flush has made durable.
 /// So NVRAM keeps page 0 until its program has ended, and a loss of power before that takes nothing.
 #[test]

@@ -24,9 +24,9 @@ use harmonia_array::{
 };
 use harmonia_engine::Rng;
 use harmonia_flash::LinkConfig;
-use harmonia_ssd::probe::{AnyProbe, NoProbe, Probe, any};
-use harmonia_ssd::{Ftl, SsdConfig, Trigger};
-use harmonia_types::{Completion, DeviceId, IoCause, Operation, SimDuration, SimTime};
+use harmonia_ssd::probe::{AnyProbe, NoProbe, Probe, any, probe_as};
+use harmonia_ssd::{Ftl, SsdConfig, Trigger, WriteCacheConfig};
+use harmonia_types::{Completion, DeviceId, IoCause, Levels, Operation, SimDuration, SimTime};
 
 const RAID5: Level = Level::Raid5(Rotation::LeftSymmetric);
 const STEP: u64 = 4 * PAGE;
@@ -392,4 +392,45 @@ fn of_a_spare_that_collects_already_those_hear_who_listen() {
         let (at, heard) = overheard(capable, devices);
         assert_eq!(heard, [gone, there, whole].map(|event| (at, event)), "{capable} {devices}");
     }
+}
+
+/// When a device had how many slots in its write cache.
+#[derive(Debug, Default)]
+struct Slots(Vec<(u64, u32)>);
+
+impl Probe for Slots {
+    fn watches_levels(&self) -> bool {
+        true
+    }
+
+    fn levels(&mut self, at: SimTime, levels: &Levels) {
+        if self.0.last().is_none_or(|last| last.1 != levels.cache_slots) {
+            self.0.push((at.0, levels.cache_slots));
+        }
+    }
+}
+
+/// Member 0 fails at 1 ms, and the first spare takes its place at once; member 1 is copied to the second from 100 ms on, and fails meanwhile. The third waits
+/// all the time.
+#[test]
+fn write_caches_have_slots_while_their_ssds_are_parts_of_the_array() {
+    let mut ssd = many_dies(None);
+    ssd.write_cache = WriteCacheConfig { size: Some(8 * PAGE), ..WriteCacheConfig::default() };
+    let mut config = level(Level::Raid1, &ssd, 2, PAGE);
+    let events =
+        vec![event(Befalls::Failure, 0, MS), replacement(1, 100 * MS), event(Befalls::Failure, 1, 101 * MS)];
+    let spares = vec![config.members[0].clone(); 3];
+    config.faults = Faults { events, spares, ..Faults::default() };
+    let states = (0..5).map(|device| Ftl::new(&ssd, 1, &format!("device/{device}")).expect("it works"));
+    let mut array =
+        Array::<AnyProbe>::new(&config, states.collect(), None, |_| any(Slots::default())).expect("it works");
+    array.begin_window(SimTime::ZERO);
+    array.advance_until(SimTime(110 * MS)).expect("spare suffices");
+    let mut told: Vec<Vec<(u64, u32)>> = Vec::new();
+    told.extend(array.every_device().iter().map(|device| probe_as::<Slots>(device.probe()).0.clone()));
+    assert_eq!(told[0], [(0, 8), (MS, 0)]);
+    assert_eq!(told[2], [(0, 0), (MS, 8)]);
+    assert_eq!(told[1], [(0, 8), (101 * MS, 0)]);
+    assert_eq!(told[3], [(0, 0), (100 * MS, 8)]);
+    assert_eq!(told[4], [(0, 0)]);
 }

@@ -53,9 +53,10 @@ pub struct OverTimeReport {
     pub queue_depth_mean: Option<f64>,
     /// The deepest queue at any moment. Unit: operations.
     pub queue_depth_max: u64,
-    /// Share of the write cache's slots that hold a page, mean over the bucket; absent without a write cache. Unit: fraction.
+    /// Share of the write cache's slots that hold a page, mean over the part of the bucket in which the device was a part of the array;
+    /// null where it was none, because it waited as a spare or had failed. Absent without a write cache. Unit: fraction.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub write_cache_filled: Vec<f64>,
+    pub write_cache_filled: Vec<Option<f64>>,
 }
 
 impl OverTimeReport {
@@ -84,6 +85,8 @@ struct Window {
     empty_least: u64,
     queue: Steps,
     cached: Steps,
+    /// Slots of the write cache, of which those are.
+    slots: Steps,
     victims: Counts,
 }
 
@@ -108,6 +111,7 @@ impl OverTime {
             empty_least: self.told.empty_blocks,
             queue: Steps::new(from, self.told.queue_depth),
             cached: Steps::new(from, self.told.cached_pages.into()),
+            slots: Steps::new(from, self.told.cache_slots.into()),
             victims: Counts::new(from),
         }));
     }
@@ -152,6 +156,9 @@ impl OverTime {
         if levels.victims_erased != told.victims_erased {
             window.victims.count(now, levels.victims_erased - told.victims_erased);
         }
+        if levels.cache_slots != told.cache_slots {
+            window.slots.change(now, levels.cache_slots.into());
+        }
         if levels.channels_in_gc != told.channels_in_gc {
             window.channels.change(now, levels.channels_in_gc.into());
             self.with_channels_ns[told.channels_in_gc as usize] += (now - self.since).as_ns();
@@ -162,10 +169,19 @@ impl OverTime {
     /// What was seen up to `end`; if the device was told of later, up to then. Nothing without a window.
     pub fn report(&self, end: SimTime) -> OverTimeReport {
         let Some(window) = &self.window else { return OverTimeReport::default() };
-        let Window { from, mut channels, mut empty, empty_least, mut queue, mut cached, mut victims } =
-            window.as_ref().clone();
-        let end = end.max(channels.since()).max(empty.since()).max(queue.since()).max(cached.since());
-        [&mut channels, &mut empty, &mut queue, &mut cached].into_iter().for_each(|lane| lane.pass(end));
+        let Window {
+            from,
+            mut channels,
+            mut empty,
+            empty_least,
+            mut queue,
+            mut cached,
+            mut slots,
+            mut victims,
+        } = window.as_ref().clone();
+        let lanes = [&mut channels, &mut empty, &mut queue, &mut cached, &mut slots];
+        let end = lanes.iter().map(|lane| lane.since()).fold(end, SimTime::max);
+        lanes.into_iter().for_each(|lane| lane.pass(end));
         victims.count(end, 0);
         let length_ns = (end - from).as_ns();
         let mut with_channels_ns = self.with_channels_ns.clone();
@@ -174,8 +190,6 @@ impl OverTime {
         let (sums, bucket_ns) = empty.whole();
         let by_width = variances(sums, bucket_ns);
         let means = thousandths(empty.means());
-        let slots = f64::from(self.told.cache_slots);
-        let filled = if slots > 0.0 { cached.means() } else { Vec::new() };
         OverTimeReport {
             bucket_ns,
             channels_in_gc: thousandths(channels.means()),
@@ -192,13 +206,24 @@ impl OverTime {
             empty_blocks_change_variance_by_width: by_width,
             queue_depth_mean: (length_ns > 0).then(|| queue.total() as f64 / length_ns as f64),
             queue_depth_max: queue.most,
-            write_cache_filled: thousandths(filled.into_iter().map(|pages| pages / slots).collect()),
+            write_cache_filled: shares(&cached, &slots),
         }
     }
 }
 
 fn thousandths(means: Vec<f64>) -> Vec<f64> {
-    means.into_iter().map(|mean| (mean * 1e3).round() / 1e3).collect()
+    means.into_iter().map(thousandth).collect()
+}
+
+fn thousandth(mean: f64) -> f64 {
+    (mean * 1e3).round() / 1e3
+}
+
+/// What share of a number another one is, by bucket; `None` where there is nothing to have a share of, and no bucket if that is so in all.
+fn shares(part: &Steps, whole: &Steps) -> Vec<Option<f64>> {
+    let both = part.means().into_iter().zip(whole.means());
+    let shares: Vec<_> = both.map(|(part, whole)| (whole > 0.0).then(|| thousandth(part / whole))).collect();
+    if shares.iter().any(Option::is_some) { shares } else { Vec::new() }
 }
 
 /// The variance of rates, by width: of whole buckets, then of each two of them, and so on.

@@ -160,7 +160,18 @@ fn what_is_told_after_the_end_makes_the_window_longer() {
 fn a_write_cache_is_as_full_as_its_slots_are_held() {
     let cached = |cached_pages| Levels { cached_pages, cache_slots: 4, ..Levels::default() };
     let report = watched(10, &[(5, cached(3)), (10 + WIDTH * 3 / 2, cached(4))], 10 + WIDTH * 5 / 2);
-    assert_eq!(report.write_cache_filled, [0.75, 0.875, 1.0]);
+    assert_eq!(report.write_cache_filled, [0.75, 0.875, 1.0].map(Some));
     assert_eq!(report.queue_depth, [0.0, 0.0, 0.0]);
     assert!(watched(0, &[(5, levels(0, 1, 2, 3))], WIDTH).write_cache_filled.is_empty(), "it has none");
+}
+
+/// A spare takes a place in the middle of the second bucket, holds three of four slots from then on, and fails at three quarters of the fourth: the
+/// first bucket and the last have no share, and the shares of the others are means of the time in between.
+#[test]
+fn a_device_has_a_share_of_slots_held_while_it_is_a_part_of_the_array() {
+    let cached = |cached_pages, cache_slots| Levels { cached_pages, cache_slots, ..Levels::default() };
+    let told = [(5, cached(0, 0)), (10 + WIDTH * 3 / 2, cached(3, 4)), (10 + WIDTH * 15 / 4, cached(0, 0))];
+    let report = watched(10, &told, 10 + WIDTH * 5);
+    assert_eq!(report.write_cache_filled, [None, Some(0.75), Some(0.75), Some(0.75), None]);
+    assert!(watched(10, &[(5, cached(0, 0))], 10 + WIDTH).write_cache_filled.is_empty());
 }

@@ -36,7 +36,7 @@ const valueAt = (series, lane, time) => series[LANES[lane].of][Math.min(Math.flo
 
 // From nothing, or from the least there is, to the most.
 function laneScale(lane, all) {
-  const values = all.flatMap(({ series }) => series[LANES[lane].of]);
+  const values = all.flatMap(({ series }) => series[LANES[lane].of]).filter((value) => value !== undefined);
   const low = LANES[lane].fromLeast ? Math.min(...values) : 0;
   const high = Math.max(...values);
   return high > low ? [low, high] : [low === 0 ? 0 : low - 1, low + 1];
@@ -63,10 +63,13 @@ function lanesPicture(shown, { width, length, scales, about }) {
     }
     for (const { series, index } of shown) {
       const { color, dash, cap } = pen(index);
-      let path = "";
+      let [path, end] = ["", null];
       series[LANES[lane].of].forEach((value, bucket) => {
-        path += path ? `V${y(value).toFixed(1)}` : `M${left} ${y(value).toFixed(1)}`;
-        path += `H${x(series.ends[bucket]).toFixed(1)}`;
+        if (value === undefined) return;
+        const start = x(bucket * series.width).toFixed(1);
+        path += end === start ? `V${y(value).toFixed(1)}` : `M${start} ${y(value).toFixed(1)}`;
+        end = x(series.ends[bucket]).toFixed(1);
+        path += `H${end}`;
       });
       picture.append(svg("path", { d: path, fill: "none", stroke: color, "stroke-width": 1.6, "stroke-dasharray": dash, "stroke-linecap": cap, "data-lane": lane, "data-run": index }));
     }

@@ -7,23 +7,27 @@ if (data.runs.some(({ overTime }) => overTime.caches?.length > 1)) {
 
 const filled = (value, what) => (value === undefined ? "no write cache" : `${digits(value)}% ${what}`);
 
-// Means over the buckets of one SSD, of which the last ends with the run; buckets of another may be wider or narrower.
+// Means over the buckets of one SSD, of which the last ends with the run; buckets of another may be wider or narrower. Buckets without a share,
+// in which it was no part of the array, are left out; undefined if there are no others.
 function filledBetween({ width, filled: shares }, start, end, length) {
-  let sum = 0;
+  let [sum, time] = [0, 0];
   for (let bucket = Math.min(Math.floor(start / width), shares.length - 1); bucket < shares.length && bucket * width < end; bucket += 1) {
+    if (shares[bucket] === null) continue;
     const until = bucket === shares.length - 1 ? Math.max(end, length) : (bucket + 1) * width;
-    sum += shares[bucket] * Math.max(Math.min(end, until) - Math.max(start, bucket * width), 0);
+    const shared = Math.max(Math.min(end, until) - Math.max(start, bucket * width), 0);
+    [sum, time] = [sum + shares[bucket] * shared, time + shared];
   }
-  return sum / Math.max(end - start, 1);
+  return time > 0 ? sum / time : undefined;
 }
 
 for (const { overTime: { ssds, caches, length } } of data.runs) {
   for (const series of ssds) {
     const shares = series.empty.map((_, bucket) => {
       const [start, end] = [bucket * series.width, Math.max(Math.min((bucket + 1) * series.width, length), bucket * series.width + 1)];
-      return (caches ?? []).map((cache) => filledBetween(cache, start, end, length) * 100);
-    }).filter((shares) => shares.length > 0);
-    series.cacheMean = shares.map((all) => all.reduce((sum, share) => sum + share, 0) / all.length);
-    series.cacheMost = shares.map((all) => Math.max(...all));
+      return (caches ?? []).map((cache) => filledBetween(cache, start, end, length)).filter((share) => share !== undefined).map((share) => share * 100);
+    });
+    const ofAll = (of) => (caches ? shares.map((all) => (all.length > 0 ? of(all) : undefined)) : []);
+    series.cacheMean = ofAll((all) => all.reduce((sum, share) => sum + share, 0) / all.length);
+    series.cacheMost = ofAll((all) => Math.max(...all));
   }
 }

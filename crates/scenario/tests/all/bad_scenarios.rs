@@ -446,8 +446,6 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.power_loss = 3", "array.power_loss", "array of tables"),
     (LOAD, "array = { level = \"draid1:2d:1s\", devices = 7, power_loss = [{ request = 5 }] }", "array.power_loss", "\"raid5\" or \"raid6\""),
     (LOAD, "array = { level = \"raid5\", spares = 1, power_loss = [{ at = \"1s\" }] }\nssd = { preset = \"modern-tlc-1t\", write_cache.power_protected = false }", "array.power_loss", "array.spares = 0"),
-    (LOAD, "array = { level = \"raid5\", nvram = \"1MiB\", power_loss = [{ at = \"1s\" }] }\nssd = { preset = \"modern-tlc-1t\", write_cache.power_protected = false }", "array.power_loss", "array.nvram = \"0B\""),
-    (LOAD, "array = { nvram = \"1MiB\", power_loss = [{ at = \"1s\" }] }\nssd = { preset = \"modern-tlc-1t\", write_cache.power_protected = false }", "array.power_loss", "array.nvram = \"0B\""),
     (LOAD, "array.power_loss = [{}]", "array.power_loss[0].at", "`request` does so in requests"),
     (LOAD, "array.power_loss = [{ at = \"1s\", request = 5 }]", "array.power_loss[0].request", "either `at` or `request`"),
     (LOAD, "array.power_loss = [{ request = 0 }]", "array.power_loss[0].request", "1 to 10^12"),

@@ -25,10 +25,12 @@
 //! time by which the map kept it longer is `map_wait` of the write that gets it.
 //!
 //! A write with FUA to a cache without stored power is answered when the programs of its own pages have ended, and its blame is that of the last of them. What it
-//! waited for its die before is `queue_gc` as far as the die collected, else `cache_wait`.
+//! waited for its die before is `queue_gc` as far as the die collected, else `cache_wait`. A trim with FUA that drops what waits here is answered
+//! when the die has unmapped the page, like any trim that goes to a die.
 //!
 //! A write is never refused: it waits for a slot, and not for a die. One with FUA waits for its die even if it asks to fail fast. Reads that ask to fail fast are refused as ever, unless the cache has
-//! their page.
+//! their page, or the line has. Of a page that was written in part, or trimmed, by what stands in line, such a read is refused if its die collects
+//! as it arrives, and again when its turn has come. Not refused: a read that waits in line for slots that other dies keep because they collect.
 
 use harmonia_types::{Blame, Lpn, SimDuration, SimTime, WriteCacheCounters};
 
@@ -36,7 +38,7 @@ use super::account::Share;
 use super::mapping::{MapWait, Programmed};
 use super::{Device, SubRequest};
 use crate::config::{Pacing, SsdConfig};
-use crate::front::{Awaited, Feeds, Gate, InLine, Pacer, WriteCache};
+use crate::front::{Awaited, Feeds, Gate, InLine, Pacer, Turn, WriteCache};
 use crate::ftl::Ftl;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
@@ -174,7 +176,7 @@ impl<P: Probe> Device<P> {
         self.finish_page(page.sub, page.page, now + ack, blame, met_gc);
     }
 
-    /// The page in a slot is on flash, or what came in its place: answers writes with FUA that went into it. `program`: the die, when the
+    /// The page in a slot is on flash, or what came in its place: answers writes and trims with FUA that went into it. `program`: the die, when the
     /// page was ready for it, and the time since then. Before that the page was in the cache, where it waited for the die.
     #[cold]
     fn answer_awaited(&mut self, slot: u32, program: Option<&ProgramEnded>, now: SimTime) {
@@ -197,6 +199,8 @@ impl<P: Probe> Device<P> {
                 let blame = self.subs[page.sub].with_controller(blame);
                 match program {
                     Some(program) => self.follow_awaited(&awaited, program, plane, &blame),
+                    // A trim gets no slot.
+                    None if matches!(page.turn, Turn::Trim { .. }) => {}
                     None => _ = self.probe.follower().map(|follower| follower.gets_slot(slot, &blame)),
                 }
             }
@@ -205,15 +209,30 @@ impl<P: Probe> Device<P> {
     }
 
     pub(super) fn answer_from_cache(&mut self, what: &InLine, slot: u32, now: SimTime) {
+        let origin = Origin { token: self.subs[what.sub].token, page: what.page };
+        self.probe.answer(slot, Lpn(what.lpn), origin);
+        self.answer_from_memory(what, (now - what.ready).0, now);
+    }
+
+    /// Answers a read from the latest write of its page, if that stands in line and is of all of it.
+    pub(super) fn answered_in_line(&mut self, what: &InLine, now: SimTime) -> bool {
+        let in_line = self.cache.as_ref().and_then(|cache| cache.pages.whole_in_line(what.lpn));
+        let Some((of, write)) = in_line else { return false };
+        let (ready, written) = (of.ready, Origin { token: write.token, page: of.page });
+        let origin = Origin { token: self.subs[what.sub].token, page: what.page };
+        self.probe.answer_in_line(Lpn(what.lpn), written, origin);
+        self.answer_from_memory(what, 0, now.max(ready));
+        true
+    }
+
+    /// The data of a read goes over the link from then on. It had waited in line so long.
+    fn answer_from_memory(&mut self, what: &InLine, cache_wait: u64, from: SimTime) {
         if let Some(cache) = &mut self.cache {
             cache.pages.has_answered();
         }
-        let sub = &self.subs[what.sub];
-        let (token, issued) = (sub.token, sub.issued);
-        self.probe.answer(slot, Lpn(what.lpn), Origin { token, page: what.page });
-        let finish = self.link.take(now, self.rules.link_page);
-        let cache_wait = (now - what.ready).0;
-        let blame = Blame { link: (finish - issued).0 - cache_wait, cache_wait, ..Blame::default() };
+        let finish = self.link.take(from, self.rules.link_page);
+        let link = (finish - self.subs[what.sub].issued).0 - cache_wait;
+        let blame = Blame { link, cache_wait, ..Blame::default() };
         self.finish_page(what.sub, what.page, finish, blame, false);
     }
 
@@ -307,8 +326,11 @@ impl<P: Probe> Device<P> {
 
     /// Whether a read of a page would be answered from the cache.
     pub(super) fn is_cached(&self, lpn: u32) -> bool {
-        let is_whole = |cache: &Cache| {
-            cache.pages.holds(lpn).is_some_and(|slot| cache.pages.slot(slot).write.written.is_whole())
+        let is_whole = |cache: &Cache| match cache.pages.is_in_line(lpn) {
+            true => cache.pages.whole_in_line(lpn).is_some(),
+            false => {
+                cache.pages.holds(lpn).is_some_and(|slot| cache.pages.slot(slot).write.written.is_whole())
+            }
         };
         self.cache.as_deref().is_some_and(is_whole)
     }

@@ -22,7 +22,7 @@
 //! had written before, and what a trim dropped from the cache is there again. The map changes when a program begins, and a program that
 //! has begun ends, so the last copy on flash is always there: collection takes it for live until then. Where dies share their blocks the
 //! map changes when a program is put together, and that counts as its begin. What a flush has answered for is programmed, and so is a write
-//! with FUA that was answered. Another write whose answer is on its way is answered although it may be lost. Which pages were lost the
+//! with FUA that was answered; a trim with FUA that was answered has unmapped its pages. Another write whose answer is on its way is answered although it may be lost. Which pages were lost the
 //! device tells to whoever [asks](Device::take_lost).
 //!
 //! Source: the NVM command set has a volatile write cache lose what no Flush or Force Unit Access has made non-volatile, and forbids no drive

@@ -127,8 +127,23 @@ impl<P: Probe> Device<P> {
         let Some(cache) = &self.cache else { return false };
         let sums = &mut self.standing.sums;
         let before = (sums.cached_pages, sums.cache_slots);
-        (sums.cached_pages, sums.cache_slots) = (cache.pages.held(), cache.pages.size());
+        // Slots of a device that is no part of the array are nobody's.
+        let takes_part = self.failed.is_none() && !self.stands_by;
+        (sums.cached_pages, sums.cache_slots) =
+            if takes_part { (cache.pages.held(), cache.pages.size()) } else { (0, 0) };
         (sums.cached_pages, sums.cache_slots) != before
+    }
+
+    /// It is a spare, and no part of the array until it [takes part](Self::takes_part).
+    pub fn stands_by(&mut self) {
+        self.stands_by = true;
+    }
+
+    /// It takes the place of a member from `now` on, or begins to.
+    pub fn takes_part(&mut self, now: SimTime) {
+        if std::mem::take(&mut self.stands_by) {
+            self.tell_levels(now);
+        }
     }
 
     /// How things stand, changed or not.

@@ -28,7 +28,8 @@ pub struct SubRequest {
     pub background: bool,
     /// The handle of its request, for drives that place by it; 0 if it has none. Pages that are the array's own go without it.
     pub handle: u16,
-    /// A write with FUA (force unit access): it is answered when it outlives a loss of power. Of anything else it says nothing.
+    /// A write or trim with FUA (force unit access): it is answered when it outlives a loss of power. Of anything else it says nothing. The NVM
+    /// command set has no such trim: a host gets the same from a trim and a flush, which waits for all else, too.
     pub fua: bool,
 }
 

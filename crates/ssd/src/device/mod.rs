@@ -258,6 +258,8 @@ pub struct Device<P: Probe = NoProbe> {
     rated: Timing,
     /// What is left of it, since it failed.
     failed: Option<Box<Remains>>,
+    /// It is no part of the array yet.
+    stands_by: bool,
     /// Where its blocks wear out.
     life: Option<Box<Life>>,
     /// It has neither failed nor become read-only.
@@ -437,6 +439,7 @@ impl<P: Probe> Device<P> {
             last_activity: SimTime::ZERO,
             rated: config.timing.clone(),
             failed: None,
+            stands_by: false,
             life: None,
             takes_all: true,
             counters: DeviceCounters::default(),

@@ -57,18 +57,34 @@ impl<P: Probe> Device<P> {
                     self.finish_page_at(handle, page, now);
                     continue;
                 }
-                Operation::Trim => (now, Turn::Trim { fast_fail }),
+                Operation::Trim => (now, Turn::Trim { fast_fail, is_awaited }),
                 Operation::Read | Operation::Flush => (now, Turn::Read { fast_fail }),
             };
             let what = InLine { sub: handle, page, lpn, ready, turn };
             let Some(cache) = &mut self.cache else { return Ok(()) };
-            if matches!(turn, Turn::Write(_)) || cache.pages.is_in_line(lpn) {
-                cache.pages.arrive(what);
-            } else {
-                self.take_turn(&what, now)?;
+            match turn {
+                _ if !cache.pages.is_in_line(lpn) && !matches!(turn, Turn::Write(_)) => {
+                    self.take_turn(&what, now)?;
+                }
+                Turn::Read { fast_fail } => self.read_behind_line(&what, fast_fail, now),
+                _ => cache.pages.arrive(what),
             }
         }
         self.pump(now)
+    }
+
+    /// A read of a page on which something stands in line.
+    #[cold]
+    fn read_behind_line(&mut self, what: &InLine, fast_fail: bool, now: SimTime) {
+        if self.answered_in_line(what, now) {
+            return;
+        }
+        let left = if fast_fail { self.read_is_kept_waiting(what.lpn, now) } else { None };
+        match (left, &mut self.cache) {
+            (Some(left), _) => self.refuse_arriving(what.sub, what.page, left, now),
+            (None, Some(cache)) => cache.pages.arrive(*what),
+            (None, None) => {}
+        }
     }
 
     /// The list in which a page waits.
@@ -160,15 +176,15 @@ impl<P: Probe> Device<P> {
         let Some(cache) = &mut self.cache else { return Ok(()) };
         let (kind, fast_fail) = match what.turn {
             Turn::Read { fast_fail } => (OpKind::Read, fast_fail),
-            Turn::Trim { fast_fail } => match cache.pages.trim(what.lpn) {
+            Turn::Trim { fast_fail, is_awaited } => match cache.pages.trim(what.lpn) {
                 Trimmed::Dropped(slot) => {
                     self.probe.discard(Lpn(what.lpn));
-                    self.acknowledge(
-                        what,
-                        None,
-                        (SimDuration::ZERO, SimDuration::ZERO, MapWait::default()),
-                        now,
-                    );
+                    if is_awaited {
+                        cache.pages.awaits_unmapping(slot, *what, now);
+                    } else {
+                        let waited = (SimDuration::ZERO, SimDuration::ZERO, MapWait::default());
+                        self.acknowledge(what, None, waited, now);
+                    }
                     return self.write_out(slot, UNBOUND, now);
                 }
                 Trimmed::Elsewhere => (OpKind::Trim, fast_fail),

@@ -65,18 +65,7 @@ impl<P: Probe> Device<P> {
         let (size, end) = (u64::from(self.rules.shape.page_size), offset + length);
         let mut part: Option<(Bytes, Bytes, SimDuration)> = None;
         for page in offset / size..end.div_ceil(size) {
-            let lpn = page as u32;
-            let die = match self.rules.shape.is_dynamic() {
-                true => self.ftl.home(lpn).map(|home| self.rules.shape.die_of(home)),
-                false if self.superblocks.is_some() => {
-                    let (_, unit, in_unit) = self.rules.shape.locate(lpn);
-                    self.die_by_map(unit, in_unit)
-                }
-                false => Some(self.rules.shape.locate(lpn).0),
-            };
-            // What is in the cache waits for no die.
-            let die = die.filter(|_| !self.is_cached(lpn));
-            let left = die.and_then(|die| self.kept_waiting(die, Class::Read, now));
+            let left = self.read_is_kept_waiting(page as u32, now);
             let (from, to) = ((page * size).max(offset), ((page + 1) * size).min(end));
             part = match (part, left) {
                 (Some((start, _, longest)), Some(left)) => Some((start, to, longest.max(left))),
@@ -88,6 +77,21 @@ impl<P: Probe> Device<P> {
             };
         }
         part.into_iter().for_each(|(from, to, left)| visit(from, to, left));
+    }
+
+    /// How long collection would keep the read of a page waiting.
+    pub(super) fn read_is_kept_waiting(&self, lpn: u32, now: SimTime) -> Option<SimDuration> {
+        let die = match self.rules.shape.is_dynamic() {
+            true => self.ftl.home(lpn).map(|home| self.rules.shape.die_of(home)),
+            false if self.superblocks.is_some() => {
+                let (_, unit, in_unit) = self.rules.shape.locate(lpn);
+                self.die_by_map(unit, in_unit)
+            }
+            false => Some(self.rules.shape.locate(lpn).0),
+        };
+        // What is in the cache, or in line for it, waits for no die.
+        let die = die.filter(|_| !self.is_cached(lpn));
+        die.and_then(|die| self.kept_waiting(die, Class::Read, now))
     }
 
     /// The longest of them; `None` if nothing would wait.

@@ -35,15 +35,16 @@
 //!
 //! A read is answered from a slot that holds all of its page, whether that waits or is on its way to flash. If a slot holds a part of
 //! the page, it is handed over at once and the read follows it. A trim drops what waits and is answered at
-//! once; the slot is held until the die has unmapped what it has of the page. Reads and trims of a page with a write in line
-//! stand in line themselves, so that operations on one page keep their order.
+//! once, unless it is with FUA; the slot is held until the die has unmapped what it has of the page. Reads and trims of a page with a write in line
+//! stand in line themselves, so that operations on one page keep their order. But a read is answered from the write in line, as soon as its data is
+//! over the link, if that is the latest of its page and of all of it: the drive has the data, whoever has the slots.
 //!
 //! A [pacer](pacer) may keep the first write in line although a slot is free. A [gate](gate) may keep a program here although its die is
 //! free, but nothing that has come back or that a read needs.
 //!
 //! With stored power (`power_protected`) what is in a slot is durable: a flush has nothing to wait for, and a write with FUA is like any other.
 //! Without it a flush waits for the programs of all that came before it. A write with FUA gets its slot in its turn, and is answered when that
-//! slot's program has ended, also if later writes have gone over it. What stands before it in its list rests no more. A loss of power empties all slots but those whose programs have begun. The map changes when a
+//! slot's program has ended, also if later writes have gone over it. A trim with FUA is answered when the die has unmapped the page. What stands before it in its list rests no more. A loss of power empties all slots but those whose programs have begun. The map changes when a
 //! program begins (with superblocks: when it is put together), so of a page that is lost it still has the last version that flash was given.
 //!
 //! This part knows slots and their order. It knows neither dies nor time: its owner asks it for the [next effect](WriteCache::next) and
@@ -91,8 +92,8 @@ pub(crate) enum Turn {
     Write(Write),
     /// Reading its page, from the cache or from flash.
     Read { fast_fail: bool },
-    /// Unmapping its page.
-    Trim { fast_fail: bool },
+    /// Unmapping its page. Some are answered when that cannot be undone any more.
+    Trim { fast_fail: bool, is_awaited: bool },
 }
 
 /// A write of a page, or of a part of it.
@@ -348,6 +349,8 @@ struct Known {
     slot: u32,
     /// Operations on it that are in line.
     in_line: u32,
+    /// The place in line of the last one that changes it; it may be gone.
+    changed: u64,
 }
 
 /// The write cache of a drive.
@@ -359,6 +362,8 @@ pub(crate) struct WriteCache {
     slots: Vec<Slot>,
     free: VecDeque<u32>,
     line: VecDeque<InLine>,
+    /// The place of the first in line: how many have left it.
+    left_line: u64,
     /// By logical page. Looked up only: its order shows nowhere.
     pages: HashMap<u32, Known, FxBuildHasher>,
     lists: Vec<List>,
@@ -393,6 +398,7 @@ impl WriteCache {
             slots: Vec::new(),
             free: VecDeque::new(),
             line: VecDeque::new(),
+            left_line: 0,
             pages: HashMap::default(),
             lists: lists.map(List::new).collect(),
             due: VecDeque::new(),
@@ -417,13 +423,26 @@ impl WriteCache {
         if let Some(last) = self.line.back() {
             what.ready = what.ready.max(last.ready);
         }
-        self.known(what.lpn).in_line += 1;
+        let place = self.left_line + self.line.len() as u64;
+        let known = self.known(what.lpn);
+        known.in_line += 1;
+        if !matches!(what.turn, Turn::Read { .. }) {
+            known.changed = place;
+        }
         self.writes_in_line += u32::from(matches!(what.turn, Turn::Write(_)));
         self.line.push_back(what);
     }
 
+    /// The first in line leaves it.
+    fn leave_line(&mut self) -> Option<InLine> {
+        let first = self.line.pop_front()?;
+        self.left_line += 1;
+        self.known(first.lpn).in_line -= 1;
+        Some(first)
+    }
+
     fn known(&mut self, lpn: u32) -> &mut Known {
-        self.pages.entry(lpn).or_insert(Known { slot: NONE, in_line: 0 })
+        self.pages.entry(lpn).or_insert(Known { slot: NONE, in_line: 0, changed: NOBODY })
     }
 
     fn forget_if_unknown(&mut self, lpn: u32) {
@@ -435,6 +454,17 @@ impl WriteCache {
     /// Whether something on this page is in line.
     pub fn is_in_line(&self, lpn: u32) -> bool {
         self.pages.get(&lpn).is_some_and(|known| known.in_line > 0)
+    }
+
+    /// The write in line that is the latest of a page, if it is of all of it; with its place among the pages of its sub-request.
+    pub fn whole_in_line(&self, lpn: u32) -> Option<(&InLine, &Write)> {
+        let known = self.pages.get(&lpn).filter(|known| known.in_line > 0)?;
+        let place = known.changed.checked_sub(self.left_line)?;
+        let last = self.line.get(usize::try_from(place).ok()?)?;
+        match &last.turn {
+            Turn::Write(write) if write.written.is_whole() => Some((last, write)),
+            _ => None,
+        }
     }
 
     /// The slot with the latest data of a page, or of a part of it.
@@ -476,8 +506,7 @@ impl WriteCache {
             return None;
         }
         let (lpn, turn) = (head.lpn, head.turn);
-        let head = self.line.pop_front()?;
-        self.known(lpn).in_line -= 1;
+        let head = self.leave_line()?;
         let effect = match turn {
             Turn::Write(write) => {
                 self.writes_in_line -= 1;
@@ -633,6 +662,21 @@ impl WriteCache {
 
     /// A write into a slot is answered when its program has ended, and so nothing in its list up to there rests.
     fn awaits(&mut self, slot: u32, page: Awaited) {
+        let list = self.adds_awaited(slot, page);
+        let urgent = &mut self.lists[list as usize].urgent;
+        *urgent = (*urgent).max(self.slots[slot as usize].number + 1);
+        self.count_resting(list);
+        self.look_at(list);
+    }
+
+    /// A trim that has dropped what waited in a slot is answered when its page is unmapped.
+    pub fn awaits_unmapping(&mut self, slot: u32, trim: InLine, now: SimTime) {
+        let (collected, kept) = (SimDuration::ZERO, SimDuration::ZERO);
+        self.adds_awaited(slot, Awaited { page: trim, admitted: now, collected, kept });
+    }
+
+    /// One more is answered when a slot is done with its page; the list of the slot.
+    fn adds_awaited(&mut self, slot: u32, page: Awaited) -> u32 {
         let number = self.awaited.push(page);
         let held = &mut self.slots[slot as usize];
         let list = held.write.list;
@@ -645,10 +689,7 @@ impl WriteCache {
                 }
             }
         }
-        let urgent = &mut self.lists[list as usize].urgent;
-        *urgent = (*urgent).max(self.slots[slot as usize].number + 1);
-        self.count_resting(list);
-        self.look_at(list);
+        list
     }
 
     /// Whether somebody waits for the program of a page in a slot.
@@ -662,7 +703,7 @@ impl WriteCache {
         let first = &mut self.slots[slot as usize].awaited;
         let (page, next) = self.awaited.take(*first)?;
         *first = next;
-        self.counters.fua_pages += 1;
+        self.counters.fua_pages += u64::from(matches!(page.page.turn, Turn::Write(_)));
         Some(page)
     }
 
@@ -1004,8 +1045,7 @@ impl WriteCache {
         self.gate.iter_mut().for_each(|gate| gate.forget(now));
         self.flushes.clear();
         self.writes_in_line = 0;
-        while let Some(InLine { sub, lpn, .. }) = self.line.pop_front() {
-            self.known(lpn).in_line -= 1;
+        while let Some(InLine { sub, lpn, .. }) = self.leave_line() {
             self.forget_if_unknown(lpn);
             forgets(sub);
         }

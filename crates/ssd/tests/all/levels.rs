@@ -127,3 +127,25 @@ fn a_slot_of_the_write_cache_is_held_until_its_program_ends() {
     held.dedup_by_key(|(_, pages)| *pages);
     assert_eq!(held, [(0, 0), (LINK, 1), (2 * LINK, 2), (LINK + 2 * 5_300, 1), (LINK + 3 * 5_300, 0)]);
 }
+
+/// A spare has no slots until it takes part at 100, nor has a drive any more that fails at 1,000, whatever its cache held.
+#[test]
+fn a_device_has_slots_while_it_is_a_part_of_the_array() {
+    let mut config = one_die();
+    config.write_cache = WriteCacheConfig { size: Some(2 * PAGE), ..WriteCacheConfig::default() };
+    let ftl = Ftl::new(&config, 1, "device").unwrap();
+    let mut device = Device::new(&config, ftl, any(Heard::default())).unwrap();
+    device.stands_by();
+    device.begin_window(SimTime::ZERO);
+    device.takes_part(SimTime(100));
+    device.submit(SimTime(200), sub(1, Operation::Write, 0, 1)).unwrap();
+    device.advance_until(SimTime(1_000), false).unwrap();
+    device.fail(SimTime(1_000));
+    let mut slots: Vec<_> = probe_as::<Heard>(device.probe())
+        .0
+        .iter()
+        .map(|(at, levels)| (*at, levels.cached_pages, levels.cache_slots))
+        .collect();
+    slots.dedup_by_key(|&mut (_, held, slots)| (held, slots));
+    assert_eq!(slots, [(0, 0, 0), (100, 0, 2), (200 + LINK, 1, 2), (1_000, 0, 0)]);
+}

@@ -153,6 +153,26 @@ fn a_page_that_is_lost_is_what_it_was_before_and_so_is_one_that_was_trimmed() {
     }
 }
 
+/// As above, but the trim is with FUA. Until it is answered, when the program of page 1 ends at 5,370, the old data may come back; from then on
+/// it may not.
+#[test]
+fn what_a_trim_with_fua_has_answered_for_does_not_come_back() {
+    let through = SubRequest { fua: true, ..sub(3, Operation::Trim, 0, 1) };
+    for (at, answered, there) in [(5_369, false, true), (5_370, true, false)] {
+        let mut bench = Bench::with(&cached(4, false), &[&[0]]);
+        bench.write(0, 1, 1, 1).write(0, 2, 0, 1).submit(1_000, through).advance(at);
+        bench.device.lose_power(SimTime(at));
+        bench.device.audit();
+        bench.collected();
+        assert!(bench.device.is_quiet());
+        assert_eq!(bench.find(3).is_some(), answered, "at {at}");
+        assert_eq!(bench.device.ftl().lookup(0, 0).is_some(), there, "at {at}");
+        // Nobody waits for the slot any more.
+        bench.write(20_000, 4, 2, 1).collected();
+        assert!(bench.find(4).is_some());
+    }
+}
+
 /// Random devices under every policy that lose power at random moments, with every audit on: what was submitted since is
 /// answered once, what was not before is not answered at all.
 #[test]

@@ -140,16 +140,36 @@ fn reads_of_pages_that_wait_or_are_on_their_way_are_answered_from_the_cache() {
     bench.known_at(second + 1_300, 5, second + 1_370, Blame { queue_host: 1_000, ..read_blame() });
 }
 
-/// Its data is not over the link, so the read follows it in line.
+/// The only slot is page 0's until 5,370. The data of page 1 is over the link at 140, and a read of it follows it there, whenever it comes.
 #[test]
-fn a_read_behind_a_write_in_line_waits_for_that_write() {
+fn a_read_of_a_page_in_line_is_answered_when_its_data_is_over_the_link() {
     let mut bench = Bench::empty(&cached(one_die(), 1));
     bench.write(0, 1, 0, 1).write(0, 2, 1, 1).read(0, 3, 1, 1);
+    bench.known_by(0, 3, 140 + LINK, Blame { link: 140 + LINK, ..Blame::default() });
+    let link = Blame { link: LINK, ..Blame::default() };
+    bench.read(1_000, 4, 1, 1).known_by(1_000, 4, 1_000 + LINK, link);
+    assert_eq!((counted(&bench).answered_pages, bench.device.counters().host_pages_read), (2, 0));
     let first = LINK + PROGRAM;
-    // The link carried the write until 140.
-    let blame = Blame { link: 140 + LINK, cache_wait: first - 140, ..Blame::default() };
-    bench.known_at(first, 3, first + LINK, blame);
-    assert_eq!(counted(&bench).answered_pages, 1);
+    bench.known_at(first, 2, first + ACK, Blame { link: 140, ..waited(first - 140) });
+}
+
+/// Of a page that is in line in part, or to be trimmed, a read waits for its turn: at 5,370, when the program of page 0 gives its slot away. The half of
+/// page 1 is programmed then, and the read follows it; the trim of page 2 makes a read cost the link.
+#[test]
+fn a_read_of_a_page_in_line_that_is_not_there_as_a_whole_waits_for_its_turn() {
+    let first = LINK + PROGRAM;
+    let half = SubRequest { length: PAGE / 2, ..sub(2, Operation::Write, 1, 1) };
+    let mut bench = Bench::with(&cached(one_die(), 1), &[&[0, 1]]);
+    bench.write(0, 1, 0, 1).submit(0, half).read(1_000, 3, 1, 1);
+    let end = first + 1_000 + 300 + PROGRAM;
+    let blame = Blame { link: first - 1_000 + LINK, queue_host: end - first, ..read_blame() };
+    bench.known_at(end + 1_300, 3, end + 1_300 + LINK, blame);
+    let mut bench = Bench::with(&cached(one_die(), 1), &[&[2]]);
+    let trim = sub(3, Operation::Trim, 2, 1);
+    bench.write(0, 1, 0, 1).write(0, 2, 2, 1).submit(1_000, trim).read(2_000, 4, 2, 1).advance(first);
+    assert!(bench.find(4).is_none_or(|done| done.finish >= SimTime(first)));
+    bench.advance(100_000);
+    assert!(bench.find(4).is_some() && counted(&bench).answered_pages == 0);
 }
 
 /// Half a page is in the cache: a read of the page has to follow it to flash.
@@ -314,6 +334,33 @@ fn a_write_with_fua_that_a_trim_drops_is_answered_when_its_page_is_unmapped() {
         Blame { link: 2 * LINK, cache_wait: 1_000 - 2 * LINK, queue_host: end - 1_000, ..Blame::default() };
     bench.known_at(end, 2, end, blame);
     assert_eq!(programs(&bench), 1);
+}
+
+/// Without FUA the trim of page 1 is answered when the cache has dropped it. With FUA it waits until the die has unmapped the page, behind the
+/// program of page 0. A trim with FUA in line is answered by the same rule.
+#[test]
+fn a_trim_with_fua_is_answered_when_its_page_is_unmapped() {
+    let trim = |fua| SubRequest { fua, ..sub(3, Operation::Trim, 1, 1) };
+    let dropped = Blame { service: ACK, ..Blame::default() };
+    let first = LINK + PROGRAM;
+    for (config, fua) in [(cached(one_die(), 4), true), (without_power(cached(one_die(), 4)), false)] {
+        let mut bench = Bench::with(&config, &[&[1]]);
+        bench.write(0, 1, 0, 1).write(0, 2, 1, 1);
+        bench.submit(1_000, trim(fua)).known_by(1_000, 3, 1_000 + ACK, dropped);
+    }
+    let mut bench = Bench::with(&without_power(cached(one_die(), 4)), &[&[1]]);
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(1_000, trim(true));
+    let blame = Blame { queue_host: first - 1_000, ..Blame::default() };
+    bench.known_at(first, 3, first, blame);
+    assert!(bench.device.ftl().lookup(0, 1).is_none());
+    let WriteCacheCounters { trimmed_pages, fua_pages, .. } = counted(&bench);
+    assert_eq!((trimmed_pages, fua_pages), (1, 0), "FUA pages are those of writes");
+    // The write of page 1 is in line until page 0 is on flash, and the trim behind it. The program of page 2 begins then.
+    let mut bench = Bench::with(&without_power(cached(one_die(), 2)), &[&[1]]);
+    bench.write(0, 1, 0, 1).write(0, 2, 2, 1).write(0, 4, 1, 1).submit(1_000, trim(true));
+    let blame = Blame { cache_wait: first - 1_000, queue_host: PROGRAM, ..Blame::default() };
+    bench.known_at(first + PROGRAM, 3, first + PROGRAM, blame);
+    assert_eq!((programs(&bench), counted(&bench).trimmed_pages), (1 + 2, 1));
 }
 
 /// The die collects first. One write waits there, one in the cache, and one for a slot.
@@ -518,6 +565,29 @@ fn a_write_that_fails_fast_is_taken_and_a_read_of_a_cached_page_answered() {
     assert_eq!(bench.device.refusals().len(), 1, "a read of flash is refused as ever");
     let is_kept = |page: u64| bench.device.collection_left_in(page * PAGE, PAGE, SimTime(2_000)).is_some();
     assert_eq!([1, 2].map(is_kept), [false, true]);
+}
+
+/// The die collects, and keeps the only slot. A write that waits for it has its data in memory: a read of that fails as little as one of what has a
+/// slot. Of half a page in line a read would wait for the die, so it is refused on arrival.
+#[test]
+fn a_read_of_a_page_in_line_that_fails_fast_is_answered_and_one_of_half_of_it_refused() {
+    let mut bench = Bench::aged(&cached(one_die(), 1), &[0]);
+    let half = SubRequest { length: PAGE / 2, ..sub(3, Operation::Write, 2, 1) };
+    bench.write(0, 1, 0, 1).write(0, 2, 1, 1).submit(0, half).advance(1_000);
+    assert_eq!(bench.device.collecting_dies().count(), 1);
+    let hasty = |token, page| SubRequest { fast_fail: true, ..sub(token, Operation::Read, page, 1) };
+    let link = Blame { link: LINK, ..Blame::default() };
+    for (token, page) in [(4, 0), (5, 1)] {
+        bench.submit(1_000, hasty(token, page));
+        let finish = 1_000 + LINK * u64::from(token - 3);
+        bench.known_by(1_000, token, finish, Blame { link: finish - 1_000, ..link });
+    }
+    assert!(bench.device.refusals().is_empty());
+    bench.submit(1_000, hasty(6, 2));
+    let refused: Vec<_> = bench.device.refusals().drain(..).map(|of| (of.token, of.at)).collect();
+    assert_eq!(refused, [(6, SimTime(1_000))]);
+    let is_kept = |page: u64| bench.device.collection_left_in(page * PAGE, PAGE, SimTime(1_000)).is_some();
+    assert_eq!([0, 1, 2].map(is_kept), [false, false, true]);
 }
 
 /// Two reads of flash wait behind a program when collection is ordered: the one that asks to fail fast is refused then.
@@ -1169,6 +1239,14 @@ impl Probe for Tagged {
         assert!(again.is_none(), "{origin:?} is read once");
     }
 
+    fn answer_in_line(&mut self, _: Lpn, written: Origin, origin: Origin) {
+        assert_eq!(Self::covered(written), 0..SIZE, "all of a page that is read in line is there");
+        self.answers += 1;
+        let page = vec![Some(told_by(written.token).0); SIZE];
+        let again = self.found.insert((told_by(origin.token).0, origin.page), page);
+        assert!(again.is_none(), "{origin:?} is read once");
+    }
+
     fn erase(&mut self, unit: u32, block: u32) {
         let range = (unit, block << self.page_bits)..(unit, (block + 1) << self.page_bits);
         let pages: Vec<_> = self.flash.range(range).map(|(&page, _)| page).collect();
@@ -1406,7 +1484,7 @@ type Versions = Vec<(u32, Page)>;
 struct Lost {
     losses: u64,
     pages: u64,
-    /// Writes with FUA that were answered.
+    /// Writes and trims with FUA that were answered.
     fua: u64,
     /// Of the pages that were looked at after losses, those that were older than the last version.
     older: u64,
@@ -1415,7 +1493,7 @@ struct Lost {
 }
 
 /// Random devices whose cache loses what it holds: after each loss every page is, as a whole, one of its versions, and none from before a
-/// flush or a write with FUA that was answered.
+/// flush, or a write or trim with FUA, that was answered.
 fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
     let mut rng = Rng::stream(seed, "write cache");
     let (mut config, _) = random_cached(seed, &mut rng, (packs, seed % 4 == 3));
@@ -1430,7 +1508,7 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
     // By token of a flush: the version of each page that was answered when it came.
     let mut flushes: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let (mut draws, mut through) = (Rng::stream(seed, "write cache/fua"), BTreeSet::new());
-    let mut now = SimTime::ZERO;
+    let (mut now, mut is_trimmed) = (SimTime::ZERO, false);
     for token in 0..300u32 {
         now += SimDuration(pick(&mut rng, &[0, 1, 40, 400, 4_000]) * rng.below(4));
         device.advance_until(now, false).unwrap_or_else(|why| panic!("{}: {why}", explain()));
@@ -1450,7 +1528,8 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
                 seen.flushes += 1;
             }
         }
-        if rng.chance(0.05) {
+        // What a trim has dropped comes to its die soon: power must be lost at once to find what is not there yet.
+        if rng.chance(if is_trimmed { 0.5 } else { 0.05 }) {
             device.lose_power(now);
             device.audit();
             device.ftl().audit();
@@ -1503,7 +1582,8 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
             fua: draws.chance(0.2),
             ..SubRequest::new(token_of(token, offset, length), operation, offset, length)
         };
-        if request.fua && operation == Operation::Write {
+        is_trimmed = request.fua && operation == Operation::Trim;
+        if request.fua && operation != Operation::Flush {
             through.insert(token);
         }
         open.insert(token, operation);

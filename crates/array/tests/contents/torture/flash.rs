@@ -300,6 +300,14 @@ impl<C: Content> Probe for Flash<C> {
         }
     }
 
+    fn answer_in_line(&mut self, lpn: Lpn, written: Origin, origin: Origin) {
+        let mut world = self.world.lock().expect("one thread");
+        if let Some(member) = world.damage.member_of(self.number) {
+            let page = world.carried_page(lpn, written);
+            world.reads(member, lpn, origin, &page);
+        }
+    }
+
     fn copy(&mut self, from: FlashPage, to: FlashPage, lpn: Lpn) {
         self.counts.moves += 1;
         let start = self.load(from, lpn);

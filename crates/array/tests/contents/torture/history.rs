@@ -366,6 +366,7 @@ impl<C: Content> Run<C> {
                 self.array.without_row_locks();
             }
             let next = self.now + load.pause();
+            self.watch_nvram(next, &mut outages)?;
             self.advance(next)?;
             self.wait_for(load.depth - 1)?;
             let request = load.next(id, self.now);

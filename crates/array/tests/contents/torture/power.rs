@@ -22,6 +22,7 @@ use harmonia_types::{DeviceId, SimDuration, SimTime};
 use super::content::Content;
 use super::history::Run;
 use super::rebuild::{flash, held, position, rebuild};
+use super::volatile::forgets;
 use super::world::World;
 
 /// What losses of power have exercised.
@@ -76,6 +77,8 @@ pub struct Outages {
     is_reckless: bool,
     /// When the array is left in peace before. Only members that keep data for one another flush then.
     rests: Option<Rng>,
+    /// When it is lost as NVRAM forgets a page that a write or a discard has replaced. Only caches that forget make that a risk.
+    snatches: Option<Rng>,
 }
 
 impl Outages {
@@ -88,7 +91,10 @@ impl Outages {
         let may_fail = is_redundant && rng.chance(0.8) && !has_log;
         let is_reckless = rng.chance(0.2);
         let rests = config.members_forget().then(|| Rng::stream(seed, "contents/rests"));
-        Outages { rng, members: config.devices, fails_in: None, may_fail, is_reckless, rests }
+        let forgets = config.members.iter().any(|member| forgets(&member.ssd.write_cache));
+        let snatches =
+            (forgets && config.knowledge.nvram > 0).then(|| Rng::stream(seed, "contents/snatches"));
+        Outages { rng, members: config.devices, fails_in: None, may_fail, is_reckless, rests, snatches }
     }
 }
 
@@ -118,6 +124,20 @@ impl<C: Content> Run<C> {
             if outages.may_fail && outages.fails_in.is_none() && outages.rng.chance(0.1) {
                 let most = if outages.rng.chance(0.5) { 3 } else { 60 };
                 outages.fails_in = Some(outages.rng.below(most));
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets time pass until then, event by event, and loses power at some of the moments at which NVRAM forgets what was replaced.
+    pub fn watch_nvram(&mut self, until: SimTime, outages: &mut Outages) -> Result<(), String> {
+        let Some(rng) = &mut outages.snatches else { return Ok(()) };
+        let replaced = |run: &mut Self| run.array.counters().nvram.superseded_pages;
+        while self.array.next_wakeup() < until && self.array.health().is_whole() && !self.is_refused() {
+            let before = replaced(self);
+            self.advance(self.array.next_wakeup())?;
+            if replaced(self) > before && rng.chance(0.2) {
+                return self.lose_power();
             }
         }
         Ok(())

@@ -17,6 +17,7 @@ use harmonia_types::registry::{Entry, names};
 use harmonia_types::{Deadlines, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 
 use super::content::SECTOR;
+use super::volatile::forgets;
 
 /// Members at most.
 const MOST_MEMBERS: u64 = 9;
@@ -537,8 +538,11 @@ pub struct Load {
     /// Where the last write ended. For arrays with a stripe cache many writes go on from there.
     end: u64,
     goes_on: Option<Rng>,
-    /// Which writes are with FUA.
+    /// Which writes are with FUA, and how many.
     fua: Rng,
+    through: f64,
+    /// In a hundred requests, discards in the place of writes: many where NVRAM may hold what the cache of a member forgets.
+    more_trims: u64,
 }
 
 impl Load {
@@ -552,7 +556,12 @@ impl Load {
         let page_size = config.page_size();
         let logical = layout.logical_bytes();
         let some = |rng: &mut Rng| rng.chance(0.5).then(|| SimDuration::from_us(draw(rng, 1, 2_000)));
+        let is_volatile = config.members.iter().any(|member| forgets(&member.ssd.write_cache));
+        let (through, more_trims) =
+            if is_volatile && config.knowledge.nvram > 0 { (0.5, 20) } else { (0.2, 0) };
         Load {
+            through,
+            more_trims,
             // Requests of several stripes, but not of hundreds of pages.
             most: (4 * stripe).min(96 * page_size).min(logical),
             hot: (pick(&mut rng, &[1, 2, 3]) * stripe).min(logical),
@@ -580,7 +589,8 @@ impl Load {
     /// The next request.
     pub fn next(&mut self, id: u64, arrival: SimTime) -> HostRequest {
         let operation = match self.rng.below(100) {
-            0..58 => Operation::Write,
+            at @ 0..58 if at + self.more_trims < 58 => Operation::Write,
+            0..58 => Operation::Trim,
             58..88 => Operation::Read,
             88..96 => Operation::Trim,
             _ => Operation::Flush,
@@ -595,7 +605,7 @@ impl Load {
             Operation::Write if member.is_none() => self.going_on(offset, length, space),
             _ => (offset, length),
         };
-        let fua = self.fua.chance(0.2) && operation == Operation::Write;
+        let fua = self.fua.chance(self.through) && operation == Operation::Write;
         HostRequest { member, fua, ..HostRequest::new(id, arrival, operation, offset, length) }
     }
 

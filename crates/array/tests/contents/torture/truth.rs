@@ -194,10 +194,12 @@ impl Truth {
         let write = write.expect("a write has begun");
         write.acknowledged = at;
         let arrived = write.arrived;
+        // Reads that came at the moment of one that takes no time may have come before it.
+        let over = at.max(arrived + SimDuration(1));
         for candidate in candidates.iter_mut().filter(|candidate| candidate.acknowledged <= arrived) {
             // A write that takes no time has superseded neither itself nor one that came at the same moment after it.
             if candidate.request < request || candidate.request == u64::MAX {
-                candidate.superseded = candidate.superseded.min(at);
+                candidate.superseded = candidate.superseded.min(over);
             }
         }
         // What is not gone for good may be there again when power is lost.
@@ -310,6 +312,18 @@ mod tests {
         truth.write_ends(0, 2, SimTime(40));
         assert!(truth.is_lost(0, SimTime(39)) && !truth.is_lost(0, SimTime(40)));
         assert_eq!(admitted(&truth, 40), [2]);
+    }
+
+    /// A read may come before a write of the same moment that takes no time.
+    #[test]
+    fn a_write_that_takes_no_time_supersedes_for_reads_of_later_moments() {
+        let mut truth = Truth::new(1);
+        for (request, at) in [(1, 10), (2, 20)] {
+            truth.arrives(SimTime(at));
+            truth.write_begins(0, request, false);
+            truth.write_ends(0, request, SimTime(at));
+        }
+        assert_eq!((admitted(&truth, 20), admitted(&truth, 21)), (vec![1, 2], vec![2]));
     }
 
     #[test]

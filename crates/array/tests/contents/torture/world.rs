@@ -215,6 +215,15 @@ impl<C: Content> World<C> {
         within(carried.first)..within(end)
     }
 
+    /// What an operation that is under way carries of a page, all of which it covers.
+    pub fn carried_page(&self, lpn: Lpn, origin: Origin) -> Vec<C> {
+        let carried = &self.carried[origin.token as u32 as usize];
+        assert_eq!(carried.token, origin.token, "the operation is under way");
+        assert_eq!(self.covers(lpn, origin), 0..self.places.page_sectors as usize, "all of the page");
+        let first = (u64::from(lpn.0) * self.places.page_sectors - carried.first) as usize;
+        carried.contents[first..first + self.places.page_sectors as usize].to_vec()
+    }
+
     /// Makes room for an operation of so many sectors; its contents are to be filled in.
     fn carry(&mut self, operation: &PlannedOperation, token: u64) -> &mut Carried<C> {
         let place = token as u32 as usize;

@@ -430,7 +430,8 @@ impl<'a> Simulator<'a> {
             self.stand_in_line(request, ready);
             self.later(ready, Event::Line);
         } else if self.in_line.contains_key(&unit) {
-            self.stand_in_line(request, self.now);
+            // The drive has its data, or will when the link gets to the read.
+            self.send(request);
         } else {
             self.read(request);
         }

@@ -78,7 +78,7 @@ fn losses_of_power(seed: u64, scenario: &Scenario, spares: u64) -> String {
         !matches!(scenario.array.level, Level::Draid(_)) && scenario.array.coordination.policy != "gaftl";
     let mut caches = scenario.array.members.iter().map(|member| &member.ssd.write_cache);
     let forgets = caches.any(|cache| cache.size.is_some() && !cache.power_protected);
-    let is_refused = forgets && (spares > 0 || scenario.array.knowledge.nvram > 0);
+    let is_refused = forgets && spares > 0;
     if !is_known || is_refused || d.0.chance(0.5) {
         return String::new();
     }
