@@ -117,8 +117,11 @@ impl Lookahead {
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether members may run ahead of one another, from now on.
     pub(super) fn may_run_ahead(&self) -> Result<(), &'static str> {
-        if !matches!(self.layout, Layout::Striped(_)) {
-            return Err("members hold redundancy for one another");
+        match self.layout {
+            Layout::Striped(_) => {}
+            Layout::Mirrored(_) if !self.listens => {}
+            Layout::Mirrored(_) => return Err("members hold copies for one another, and are heard of"),
+            Layout::Parity(_) => return Err("members hold parity for one another"),
         }
         if self.payload.is_active() {
             return Err("the coordination policy listens to requests");

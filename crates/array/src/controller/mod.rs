@@ -9,6 +9,7 @@
 //! * `arrivals`: how requests begin, and `requests`: how they end;
 //! * `access`: members are reserved and opened, and what they had is done;
 //! * `ahead`: members that run ahead of one another, each through the operations of many requests;
+//! * `mirrors`: the same where they hold copies, of which reads choose one;
 //! * `horizon`: how far, where a coordinator hears of members; `inboxes` is what they have yet to do;
 //! * `lookahead`: whether they may, option by option;
 //! * `planning`: how transactions begin, and what of them is ready;
@@ -74,6 +75,7 @@ mod looking;
 mod marking;
 mod members;
 mod messages;
+mod mirrors;
 mod nvram;
 mod owners;
 mod parking;

@@ -175,6 +175,7 @@ pub use messages::{DeviceFailure, SubCompletion, SubRefusal, SubRequest};
 pub use pairing::{Pairing, QueueDepth};
 pub use quiet::Room;
 pub use status::{DeviceCounters, Estimates};
+pub use submit::Passage;
 
 /// One simulated SSD.
 #[derive(Clone)]
