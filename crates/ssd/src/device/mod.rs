@@ -515,6 +515,12 @@ impl<P: Probe> Device<P> {
         &mut self.intervals
     }
 
+    /// Whether there are refusals, notices or intervals to be heard of.
+    #[inline]
+    pub fn has_told(&self) -> bool {
+        (self.refusals.len() | self.notices.len() | self.intervals.len()) != 0
+    }
+
     /// Since when some die has been collecting, if one is.
     pub fn collecting_since(&self) -> Option<SimTime> {
         (self.collecting > 0).then_some(self.collecting_since)

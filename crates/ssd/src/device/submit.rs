@@ -20,7 +20,7 @@ pub struct Passage {
     turn: usize,
     /// When the last one came that it has been given.
     last: SimTime,
-    /// Where those that come next lie, if they are writes of one page.
+    /// Where those that come next lie, if they are one page each.
     places: [Option<Place>; AHEAD],
 }
 
@@ -118,52 +118,63 @@ impl<P: Probe> Device<P> {
         (first, if sub.length == 0 { 0 } else { (end - first) as u32 })
     }
 
-    /// [`Device::submit`] of the write of one whole page that [goes the shorter way](Device::plain_place).
+    /// [`Device::submit`] of one whole page that [goes the shorter way](Device::plain_place).
     #[inline]
     fn submit_plain(
         &mut self,
         now: SimTime,
         sub: &SubRequest,
-        Place { die, unit, lpn }: Place,
+        Place { die, unit, lpn, is_read }: Place,
     ) -> Result<(), DeviceFailure> {
         debug_assert!(self.next_wakeup() >= now, "submitted at {now} before earlier events ran");
         let handle = self.open_sub(sub, now, 1);
         // A write that was settled may begin later.
         self.last_activity = self.last_activity.max(now);
-        let ready = self.link.receive(now, self.rules.link_page);
-        let owner = OwnerId::host(handle);
-        let op = PageOp::new(owner, lpn, unit, 0, (OpKind::Write, sub.parity.cause_of(0)), ready);
-        self.enqueue(die, op, now)?;
-        self.ftl.prefetch_block_of(unit, lpn);
+        if is_read && self.was_never_written((die, unit, lpn)) {
+            self.finish_unmapped_read(handle, 0, unit, lpn, now);
+        } else {
+            let (kind, ready) = if is_read {
+                (OpKind::Read, self.reaches_die(now))
+            } else {
+                (OpKind::Write, self.link.receive(now, self.rules.link_page))
+            };
+            let owner = OwnerId::host(handle);
+            let op = PageOp::new(owner, lpn, unit, 0, (kind, sub.parity.cause_of(0)), ready);
+            self.enqueue(die, op, now)?;
+            if !is_read {
+                self.ftl.prefetch_block_of(unit, lpn);
+            }
+        }
         self.answer_everywhere(now);
         self.tell_queue(now);
         Ok(())
     }
 
-    /// Where a sub-request lies that writes one whole page and goes the shorter way, which `plain` has.
+    /// Where a sub-request lies that reads or writes one whole page and goes the shorter way, which `plain` has.
     #[inline]
     fn plain_place(&self, sub: &SubRequest) -> Option<Place> {
         if self.goes_plain() { self.whole_page(sub) } else { None }
     }
 
-    /// Whether writes of one whole page go the shorter way now.
+    /// Whether reads and writes of one whole page go the shorter way now.
     #[inline]
     fn goes_plain(&self) -> bool {
         self.is_plain && self.rules.enters_at_once && self.background.is_none() && self.failed.is_none()
     }
 
-    /// Where a sub-request lies that writes one whole page in the usual way; `None` for all others, and where allocation is
+    /// Where a sub-request lies that reads or writes one whole page in the usual way; `None` for all others, and where allocation is
     /// dynamic.
     #[inline]
     fn whole_page(&self, sub: &SubRequest) -> Option<Place> {
         let shape = &self.rules.shape;
         let (page, within) = self.rules.page_size.divide(sub.offset);
         let is_whole = within == 0 && sub.length == u64::from(shape.page_size);
-        let is_usual = sub.operation == Operation::Write && !sub.fast_fail && !sub.background;
+        let is_read = sub.operation == Operation::Read;
+        let is_usual = (is_read || sub.operation == Operation::Write) && !sub.fast_fail && !sub.background;
         let is_here = page < u64::from(shape.logical_pages) && !shape.is_dynamic();
         (is_whole && is_usual && is_here).then(|| {
             let (die, unit, lpn) = shape.locate(page as u32);
-            Place { die, unit, lpn }
+            Place { die, unit, lpn, is_read }
         })
     }
 
@@ -197,7 +208,7 @@ impl<P: Probe> Device<P> {
         passage
     }
 
-    /// Where a sub-request lies that writes one page in the usual way, and asks the caches for its map entry.
+    /// Where a sub-request lies that reads or writes one page in the usual way, and asks the caches for its map entry.
     #[inline]
     fn look_ahead(&self, arriving: &[(SimTime, SubRequest)], turn: usize) -> Option<Place> {
         let place = arriving.get(turn).and_then(|(_, sub)| self.whole_page(sub));
@@ -207,14 +218,14 @@ impl<P: Probe> Device<P> {
         place
     }
 
-    /// The next sub-request is none for this device, or is dealt with: where it lies, if it writes one page in the usual way.
+    /// The next sub-request is none for this device, or is dealt with: where it lies, if it is one page in the usual way.
     #[inline]
     pub(super) fn go_past(&self, passage: &mut Passage, arriving: &[(SimTime, SubRequest)]) -> Option<Place> {
         let turn = passage.turn;
         passage.turn += 1;
         let ahead = self.look_ahead(arriving, turn + AHEAD);
         let due = std::mem::replace(&mut passage.places[turn % AHEAD], ahead);
-        if let Some(Place { unit, lpn, .. }) = passage.places[(turn + BLOCK) % AHEAD] {
+        if let Some(Place { unit, lpn, is_read: false, .. }) = passage.places[(turn + BLOCK) % AHEAD] {
             self.ftl.prefetch_block_of(unit, lpn);
         }
         due
@@ -249,7 +260,7 @@ impl<P: Probe> Device<P> {
     /// which is no earlier than the last of all. Nothing happens between sub-requests of one moment whose tokens have the same lower
     /// half: they are parts of one request.
     ///
-    /// Every write of one page is looked up some time before its turn, so that what it will need is on its way to the caches:
+    /// Every page of which a sub-request is no more is looked up some time before its turn, so that what it will need is on its way to the caches:
     /// first its map entry, then the block that this names.
     ///
     /// # Errors
@@ -277,16 +288,18 @@ impl<P: Probe> Device<P> {
                 self.submit(*at, *sub)?;
                 continue;
             };
+            let is_write = |place: Option<Place>| place.is_some_and(|place| !place.is_read);
             let only_plain_before = |begin: SimTime| {
                 for later in turn + 1..=turn + AHEAD {
                     match arriving.get(later) {
-                        Some(&(at, _)) if at < begin && places[later % AHEAD].is_some() => {}
+                        Some(&(at, _)) if at < begin && is_write(places[later % AHEAD]) => {}
                         next => return next.map_or(begin < until, |next| next.0 >= begin),
                     }
                 }
                 false
             };
-            if !(self.settling.is_possible() && self.settle_write(*at, sub, place, only_plain_before)) {
+            let may_settle = !place.is_read && self.settling.is_possible();
+            if !(may_settle && self.settle_write(*at, sub, place, only_plain_before)) {
                 self.await_settled(place.die, *at);
                 self.submit_plain(*at, sub, place)?;
             }
