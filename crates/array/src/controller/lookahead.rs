@@ -143,6 +143,27 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if is_new { Ok(()) } else { Err("the run has begun") }
     }
 
+    /// Whether operations pass no layer, gates let every transaction go that has its rows, and nobody hears of either. Asked whenever
+    /// that may have changed: see [`Array::is_bare`].
+    pub(super) fn has_no_options(&self) -> bool {
+        let has_parts = self.failures.is_some()
+            || self.background.is_some()
+            || self.log.is_some()
+            || self.bitmap.is_some()
+            || self.cache.is_some()
+            || self.nvram.is_some()
+            || self.tidying.is_some();
+        let health = &self.members.health;
+        let all_take = health.stand_ins().is_none() && !health.refuses() && self.layers.are_none();
+        let is_heard = self.trails.is_some()
+            || self.payload.is_active()
+            || self.interests.answers
+            || self.deadlines.is_set();
+        #[cfg(test)]
+        let has_parts = has_parts || self.bucket.is_some();
+        !has_parts && all_take && !is_heard
+    }
+
     /// Whether something may follow from any operation: another step, a page that is written anew, requests that wait until
     /// the log is replayed or the bitmap is written, or the end of a device that has retired.
     #[inline]

@@ -110,8 +110,12 @@ struct Group<'a, P: Probe> {
 
 impl<P: Probe> Group<'_, P> {
     fn run(mut self) -> Result<(), ArrayFailure> {
-        let mut passages: Vec<Passage> =
-            self.devices.iter().zip(self.inboxes).map(|(device, inbox)| device.begin_passage(inbox)).collect();
+        let mut passages: Vec<Passage> = self
+            .devices
+            .iter()
+            .zip(self.inboxes)
+            .map(|(device, inbox)| device.begin_passage(inbox))
+            .collect();
         let mut from = 0;
         while let Some(&(at, request)) = self.choices.pieces.get(from) {
             let pieces = &self.choices.pieces[from..];
@@ -262,7 +266,9 @@ impl<P: Probe> Group<'_, P> {
 impl<P: Probe, C: Payload> Array<P, C> {
     /// [`Array::submit_ahead`] where members hold copies.
     pub(super) fn submit_copies(&mut self, request: &HostRequest) {
-        let (Some(ahead), Layout::Mirrored(layout)) = (self.ahead.as_deref_mut(), &self.layout) else { return };
+        let (Some(ahead), Layout::Mirrored(layout)) = (self.ahead.as_deref_mut(), &self.layout) else {
+            return;
+        };
         let HostRequest { arrival, operation, offset, length, member, volume, fua, .. } = *request;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         let Ahead { requests, inboxes, mirrors, last, .. } = ahead;
