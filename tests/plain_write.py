@@ -26,7 +26,7 @@ BEGIN, END = "<!-- plain write: written by `make plain-write` -->", "<!-- end of
 #: Rooms that only an option, a fault, another level or a policy that does more than listen has any use for.
 OPTIONS = [
     *(f"controller/{name}" for name in """ahead background bitmap caching clean copying depth failure faults hedges horizon inboxes jobs link
-    log logging marking nvram parking power refusals resuming rounds standing_in tidying trails""".split()),
+    log logging marking mirrors nvram parking power refusals resuming rounds standing_in tidying trails""".split()),
     *(f"planner/{name}" for name in "around mirrored parity/cached parity/declustered parity/degraded parity/resync striped".split()),
     *(f"layout/{name}" for name in "declustered mirrored shares".split()),
     *"schemes stand_ins stored stripe_cache".split(),

@@ -178,19 +178,43 @@ impl SlotQueue {
     /// Time of the next event; [`SimTime::NEVER`] if there is none.
     #[inline]
     pub fn next_time(&self) -> SimTime {
-        self.next
+        if self.is_one_group() { self.peek_group().map_or(SimTime::NEVER, |next| next.0) } else { self.next }
     }
 
     /// The slot of the next event; without a meaning if there is none.
     #[inline]
     pub fn first(&self) -> usize {
-        self.slot_of(self.first)
+        if self.is_one_group() {
+            self.peek_group().map_or(0, |next| next.1)
+        } else {
+            self.slot_of(self.first)
+        }
     }
 
     /// The next event's time and slot. The event stays until its slot is set or cleared.
     #[inline]
     pub fn peek(&self) -> Option<(SimTime, usize)> {
-        (self.first != EMPTY).then(|| (self.next, self.first()))
+        if self.is_one_group() {
+            return self.peek_group();
+        }
+        (self.first != EMPTY).then(|| (self.next, self.slot_of(self.first)))
+    }
+
+    /// So few slots that their first event is looked for when somebody asks, not whenever one is set.
+    #[inline]
+    fn is_one_group(&self) -> bool {
+        self.leaves == 0
+    }
+
+    /// The next event of the only group.
+    #[inline]
+    fn peek_group(&self) -> Option<(SimTime, usize)> {
+        let key = self.groups[0].min();
+        let ahead = key >> (self.slot_bits + NUMBER_BITS);
+        if ahead == self.far {
+            return if key == EMPTY { None } else { self.earliest(None) };
+        }
+        Some((SimTime(self.base.wrapping_add(ahead)), self.slot_of(key)))
     }
 
     /// Time of the event of `slot`; [`SimTime::NEVER`] if it has none.
@@ -201,6 +225,10 @@ impl SlotQueue {
 
     #[inline]
     fn replace(&mut self, slot: usize, mut key: u64) {
+        if self.is_one_group() {
+            self.groups[0].0[slot] = key;
+            return;
+        }
         let mut node = self.leaves + slot;
         loop {
             let group = &mut self.groups[node / WIDTH];

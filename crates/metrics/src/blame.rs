@@ -286,12 +286,15 @@ impl ResourceSum {
             controller,
             map_wait,
         } = *blame;
-        self.gc += u128::from(queue_gc);
-        self.rebuild += u128::from(queue_rebuild);
-        self.queue += u128::from(queue_host);
         self.flash += u128::from(service);
         self.bus += u128::from(transfer);
         self.link += u128::from(link);
+        // Most operations wait for nothing.
+        if queue_gc | queue_rebuild | queue_host > 0 {
+            self.gc += u128::from(queue_gc);
+            self.rebuild += u128::from(queue_rebuild);
+            self.queue += u128::from(queue_host);
+        }
         // Most drives have none of these.
         if cache_wait | controller | map_wait > 0 {
             self.cache += u128::from(cache_wait);

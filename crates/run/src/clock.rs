@@ -425,8 +425,17 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
 
     /// Tells what completed and who collected. A completion may be known before it happens, so that the clock alone would
     /// not show that one comes too late.
+    #[inline]
     fn record(&mut self) -> Result<(), RunError> {
         self.listener.went_on(&self.array);
+        let is_news = !self.array.completions().is_empty() || !self.array.gc_intervals().is_empty();
+        if is_news {
+            self.record_news();
+        }
+        if too_long::is_too_late(self.outstanding.latest) { Err(self.too_long()) } else { Ok(()) }
+    }
+
+    fn record_news(&mut self) {
         let mut completions = std::mem::take(self.array.completions());
         for completion in &completions {
             self.outstanding.end(completion);
@@ -442,7 +451,6 @@ impl<'a, P: Probe, L: Listener<P>> Clock<'a, P, L> {
             self.listener.collected(device, start, end);
         }
         *self.array.gc_intervals() = intervals;
-        if too_long::is_too_late(self.outstanding.latest) { Err(self.too_long()) } else { Ok(()) }
     }
 
     #[cold]

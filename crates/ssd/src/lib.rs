@@ -36,8 +36,8 @@ pub use config::{
     SsdConfig, Superblock, Trigger, WriteCacheConfig,
 };
 pub use device::{
-    AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Policies, QueueDepth, Room,
-    SubCompletion, SubRefusal, SubRequest,
+    AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Passage, Policies,
+    QueueDepth, Room, SubCompletion, SubRefusal, SubRequest,
 };
 pub use endurance::{DriveEndurance, WearConfig};
 pub use ftl::{

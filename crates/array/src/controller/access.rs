@@ -19,6 +19,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         // From now on operations may be refused.
         self.is_flat = false;
+        self.is_bare = self.has_no_options();
         self.members.devices.iter_mut().for_each(Device::stop_at_completions);
     }
 

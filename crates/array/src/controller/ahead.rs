@@ -11,7 +11,8 @@
 //! are told member by member.
 //!
 //! That holds for a stripe without redundancy, where no member can fail, refuse or wait for another. If a coordinator hears of
-//! members, they run ahead up to a [horizon](super::horizon) that they share. Whoever looks at the array [catches up](Array::catch_up) first.
+//! members, they run ahead up to a [horizon](super::horizon) that they share. Where members hold copies for one another, those of a
+//! read come to it [together](super::mirrors). Whoever looks at the array [catches up](Array::catch_up) first.
 
 use std::convert::Infallible;
 
@@ -21,6 +22,7 @@ use harmonia_ssd::{Device, SubCompletion, SubRequest};
 use harmonia_types::{Blame, Completion, DeviceId, HostRequest, SimTime};
 
 use super::inboxes::{Ahead, Begun, Quiet, token};
+use super::mirrors::Mirrors;
 use super::payload::Payload;
 use super::transactions::handle;
 use super::{Array, ArrayFailure};
@@ -36,20 +38,27 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub fn run_ahead(&mut self) -> Result<(), &'static str> {
         self.start();
         self.may_run_ahead()?;
-        let inboxes = vec![Vec::new(); self.members.devices.len()];
-        let quiet = vec![Quiet::default(); self.members.devices.len()];
-        self.ahead = Some(Box::new(Ahead { inboxes, quiet, ..Ahead::default() }));
+        let members = self.members.devices.len();
+        let (inboxes, quiet) = (vec![Vec::new(); members], vec![Quiet::default(); members]);
+        let mirrors = match &self.layout {
+            Layout::Mirrored(layout) => Some(Mirrors::new(layout, members)),
+            Layout::Striped(_) | Layout::Parity(_) => None,
+        };
+        self.ahead = Some(Box::new(Ahead { inboxes, quiet, mirrors, ..Ahead::default() }));
         Ok(())
     }
 
     /// Takes a request that arrives no earlier than the one before it. Its operations wait in the inboxes of their members.
     #[inline]
     pub fn submit_ahead(&mut self, request: &HostRequest) {
+        let HostRequest { arrival, operation, offset, length, member, fua, .. } = *request;
+        self.latest = arrival;
+        if let Layout::Mirrored(_) = self.layout {
+            return self.submit_copies(request);
+        }
         let (Some(ahead), Layout::Striped(stripe)) = (self.ahead.as_deref_mut(), &self.layout) else {
             unreachable!("members run ahead")
         };
-        let HostRequest { arrival, operation, offset, length, member, fua, .. } = *request;
-        self.latest = arrival;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         ahead.requests.prefetch_free(4);
         let owner = ahead.requests.insert(Begun::new(request));
@@ -99,6 +108,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return self.catch_up_heard(now, threads);
         }
         let Some(ahead) = self.ahead.as_deref_mut() else { return Ok(()) };
+        if ahead.mirrors.is_some() {
+            return self.catch_up_copies(now, threads, completes);
+        }
         let run_inbox = |((device, inbox), index): ((&mut Device<P>, &mut Vec<_>), u16)| {
             let result = device.run_through(inbox, now);
             inbox.clear();

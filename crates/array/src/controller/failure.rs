@@ -105,6 +105,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     pub fn fail(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let members = self.members.delivered.len();
+        self.is_bare = false;
         let failures = self
             .failures
             .get_or_insert_with(|| Box::new(Failures::new(&Faults::default(), members, Vec::new())));
@@ -150,7 +151,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             let at = now.max(self.latest);
             let done =
                 SubCompletion { token, finish: at, blame: Blame::default(), met_gc: false, is_parity: false };
-            self.node_done(&done);
+            self.node_done::<false>(&done);
             return Ok(());
         }
         let device = DeviceId(slot as u16);

@@ -12,11 +12,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn gather(&mut self, device: usize) {
         self.hear(device);
         let own = &mut self.members.devices[device];
-        if let Some(ahead) = self.ahead.as_deref_mut() {
-            let id = DeviceId(device as u16);
-            for done in own.completions().drain(..) {
-                ahead.complete(id, &done, |completion| self.completions.push(*completion));
-            }
+        if self.ahead.is_some() {
+            self.complete_ahead(device);
         } else if self.is_dealing {
             // What follows from one outcome may bring others. Whoever deals with the first deals with all of them.
             self.finished.extend(own.completions().drain(..));
@@ -33,9 +30,31 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
+    /// A member that runs ahead is done with operations.
+    #[inline(never)]
+    fn complete_ahead(&mut self, device: usize) {
+        let Some(ahead) = self.ahead.as_deref_mut() else { return };
+        let id = DeviceId(device as u16);
+        for done in self.members.devices[device].completions().drain(..) {
+            ahead.complete(id, &done, |completion| self.completions.push(*completion));
+        }
+    }
+
     /// Times of collection, notices, refusals, and when the device next has something to do.
     #[inline]
     pub(super) fn hear(&mut self, device: usize) {
+        if self.members.devices[device].has_told() {
+            self.hear_what_it_told(device);
+        }
+        let wakeup = self.members.devices[device].next_wakeup();
+        if wakeup != self.wakes.time_of(device) {
+            self.wakes.set_ranked(device, wakeup);
+        }
+    }
+
+    /// Times of collection, notices and refusals, of which there are any.
+    #[cold]
+    fn hear_what_it_told(&mut self, device: usize) {
         let id = DeviceId(device as u16);
         let intervals = self.members.devices[device].gc_intervals();
         if !intervals.is_empty() {
@@ -45,14 +64,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if !self.members.devices[device].notices().is_empty() {
             self.forward_notices(device);
         }
-        let own = &mut self.members.devices[device];
-        if !own.refusals().is_empty() {
-            self.refused.extend(own.refusals().drain(..));
-        }
-        let wakeup = own.next_wakeup();
-        if wakeup != self.wakes.time_of(device) {
-            self.wakes.set_ranked(device, wakeup);
-        }
+        self.refused.extend(self.members.devices[device].refusals().drain(..));
     }
 
     /// When a member next has something to do on which others wait. It is not kept where members always go in step: there nobody looks at it.

@@ -5,6 +5,8 @@ use harmonia_ssd::interface::Notice;
 use harmonia_ssd::{Room, Slab, SubCompletion, SubRequest};
 use harmonia_types::{Bytes, Completion, DeviceId, GcWait, HostRequest, Operation, RequestBlame, SimTime};
 
+use super::mirrors::Mirrors;
+
 /// What members that run ahead have yet to do.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ahead {
@@ -20,6 +22,8 @@ pub(super) struct Ahead {
     /// By request, of those that have several operations: the one that finished last so far, and where; ties go to the
     /// lowest.
     pub last: Vec<Option<(u32, DeviceId, SubCompletion)>>,
+    /// Where members hold copies for one another: how reads are given to them.
+    pub mirrors: Option<Mirrors>,
 }
 
 impl Ahead {
@@ -91,8 +95,10 @@ pub(super) struct Begun {
     offset: Bytes,
     length: Bytes,
     arrival: SimTime,
-    operation: Operation,
+    pub operation: Operation,
     met_gc: bool,
+    /// How long each of its operations is, where members hold copies and all are equally long.
+    pub each: Option<Bytes>,
     /// Operations that are not done.
     pub remaining: u32,
     /// It is one operation.
@@ -103,7 +109,8 @@ impl Begun {
     #[inline]
     pub fn new(request: &HostRequest) -> Self {
         let HostRequest { id, offset, length, arrival, operation, .. } = *request;
-        Begun { id, offset, length, arrival, operation, met_gc: false, remaining: 0, is_whole: false }
+        let (each, remaining) = (None, 0);
+        Begun { id, offset, length, arrival, operation, met_gc: false, each, remaining, is_whole: false }
     }
 
     /// Its completion, given the operation that finished last.

@@ -117,8 +117,11 @@ impl Lookahead {
 impl<P: Probe, C: Payload> Array<P, C> {
     /// Whether members may run ahead of one another, from now on.
     pub(super) fn may_run_ahead(&self) -> Result<(), &'static str> {
-        if !matches!(self.layout, Layout::Striped(_)) {
-            return Err("members hold redundancy for one another");
+        match self.layout {
+            Layout::Striped(_) => {}
+            Layout::Mirrored(_) if !self.listens => {}
+            Layout::Mirrored(_) => return Err("members hold copies for one another, and are heard of"),
+            Layout::Parity(_) => return Err("members hold parity for one another"),
         }
         if self.payload.is_active() {
             return Err("the coordination policy listens to requests");
@@ -138,6 +141,27 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         let is_new = self.requests.live() == 0 && (self.listens || self.agenda.is_empty());
         if is_new { Ok(()) } else { Err("the run has begun") }
+    }
+
+    /// Whether operations pass no layer, gates let every transaction go that has its rows, and nobody hears of either. Asked whenever
+    /// that may have changed: see [`Array::is_bare`].
+    pub(super) fn has_no_options(&self) -> bool {
+        let has_parts = self.failures.is_some()
+            || self.background.is_some()
+            || self.log.is_some()
+            || self.bitmap.is_some()
+            || self.cache.is_some()
+            || self.nvram.is_some()
+            || self.tidying.is_some();
+        let health = &self.members.health;
+        let all_take = health.stand_ins().is_none() && !health.refuses() && self.layers.are_none();
+        let is_heard = self.trails.is_some()
+            || self.payload.is_active()
+            || self.interests.answers
+            || self.deadlines.is_set();
+        #[cfg(test)]
+        let has_parts = has_parts || self.bucket.is_some();
+        !has_parts && all_take && !is_heard
     }
 
     /// Whether something may follow from any operation: another step, a page that is written anew, requests that wait until

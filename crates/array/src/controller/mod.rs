@@ -9,6 +9,7 @@
 //! * `arrivals`: how requests begin, and `requests`: how they end;
 //! * `access`: members are reserved and opened, and what they had is done;
 //! * `ahead`: members that run ahead of one another, each through the operations of many requests;
+//! * `mirrors`: the same where they hold copies, of which reads choose one;
 //! * `horizon`: how far, where a coordinator hears of members; `inboxes` is what they have yet to do;
 //! * `lookahead`: whether they may, option by option;
 //! * `planning`: how transactions begin, and what of them is ready;
@@ -74,6 +75,7 @@ mod looking;
 mod marking;
 mod members;
 mod messages;
+mod mirrors;
 mod nvram;
 mod owners;
 mod parking;
@@ -166,6 +168,8 @@ pub struct Array<P: Probe = NoProbe, C: Payload = NoPayload> {
     listens: bool,
     /// Requests need no transactions: see [`Planner::is_flat`]. Over as soon as a member may refuse operations.
     is_flat: bool,
+    /// Nobody but transactions and requests has to do with the way of an operation: see [`Array::has_no_options`].
+    is_bare: bool,
     /// What keeps members together, of the options.
     lookahead: Lookahead,
     /// Only where members run ahead of one another.
@@ -573,6 +577,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             layout,
             listens: coordinator.interests().devices || planner.watches_devices(),
             is_flat: planner.is_flat(),
+            is_bare: false,
             lookahead: Lookahead::of(config, reads, &*coordinator, planner.watches_devices()),
             ahead: None,
             rounds,
@@ -603,6 +608,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Requests submitted from now on should be done within these times of their arrival; members are told.
     pub fn set_deadlines(&mut self, deadlines: Deadlines) {
         self.deadlines = deadlines;
+        self.is_bare = self.has_no_options();
     }
 
     /// Which moment of UTC a simulated time stands for: told before time passes, for coordinators that mind the time of day.
@@ -614,6 +620,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn start(&mut self) {
         if !self.started {
             self.started = true;
+            self.is_bare = self.has_no_options();
             self.arrange_faults();
             self.consult(SimTime::ZERO, &Event::Start);
             if self.members.sight == Sight::Answers && self.dodges {
@@ -672,12 +679,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.start();
         let in_step = self.lookahead.in_step();
         loop {
-            let (message, device) = (self.agenda.next_time(), self.wakes.next_time());
-            if message.min(device) > until || message.min(device) == SimTime::NEVER {
+            let message = self.agenda.next_time();
+            let (time, device) = self.wakes.peek().unwrap_or((SimTime::NEVER, 0));
+            if message.min(time) > until || message.min(time) == SimTime::NEVER {
                 return Ok(());
             }
-            if message <= device {
-                let may_rest = device == SimTime::NEVER && self.rounds.is_some();
+            if message <= time {
+                let may_rest = time == SimTime::NEVER && self.rounds.is_some();
                 if !(may_rest && self.let_rounds_pass(message, until)?) {
                     self.deliver(message)?;
                 }
@@ -685,12 +693,15 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             // A message is delivered before anything that members do at its time.
             let bound = until.min(SimTime(message.0.saturating_sub(1)));
-            let device = self.wakes.peek().map_or(0, |(_, device)| device);
-            let in_step = in_step || self.waiting > 0 || !self.flushes.is_empty() || self.is_at_work();
-            if in_step || self.coupled[device] > 0 {
+            let is_at_work = !self.is_bare && self.is_at_work();
+            let in_step = in_step || self.waiting > 0 || !self.flushes.is_empty() || is_at_work;
+            if in_step {
                 // What follows may concern any member, so none may be behind.
                 let limit = before(self.wakes.peek_second(), device);
                 self.advance_device(device, limit.min(bound), true)?;
+            } else if self.coupled[device] > 0 {
+                // The same holds for it. Most of its events end something, and then it stops in any case.
+                self.advance_device(device, time, true)?;
             } else {
                 let limit = before(self.coupled_wakes.peek(), device);
                 self.advance_device(device, limit.min(bound), false)?;

@@ -74,7 +74,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Piece::Placed(node) => node,
             Piece::Copied(node) => {
                 let member = self.nodes.get(node).operation.device;
-                return self.hand_over(node, member.index(), now);
+                return self.hand_over::<false>(node, member.index(), now);
             }
         };
         // NVRAM.
@@ -91,7 +91,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let route = if self.failures.is_some() { self.route_of(node) } else { Route::Own };
         if let Route::Spare(slot) = route {
             self.nodes.get_mut(node).is_twin = true;
-            return self.hand_over(node, slot, now);
+            return self.hand_over::<false>(node, slot, now);
         }
         // Reserved members.
         let Node { operation, is_promised, .. } = *self.nodes.get(node);
@@ -104,9 +104,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Route::Both(slot) = route {
             way.copied = Some(node);
             let twin = self.twin_of(node);
-            return self.hand_over(twin, slot, now);
+            return self.hand_over::<false>(twin, slot, now);
         }
-        self.hand_over(node, operation.device.index(), now)
+        self.hand_over::<false>(node, operation.device.index(), now)
     }
 
     /// The way of a command from the layer with this number down to the device in a slot: depth, hedges, the link.
@@ -141,16 +141,24 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// The way of an answer from its device up through the layers that commands pass: the link.
     #[inline]
     pub(super) fn completed(&mut self, done: &SubCompletion) {
-        if self.layers.are_none() {
-            self.node_done(done);
+        if self.is_bare {
+            self.node_done::<true>(done);
+        } else if self.layers.are_none() {
+            self.node_done::<false>(done);
         } else {
             self.comes_back(*done);
         }
     }
 
     /// The way of an answer from there up to its transaction or request.
-    pub(super) fn node_done(&mut self, done: &SubCompletion) {
+    pub(super) fn node_done<const IS_BARE: bool>(&mut self, done: &SubCompletion) {
+        debug_assert!(!IS_BARE || self.has_no_options());
         let Some(node) = self.nodes.take(done.token) else { return };
+        if IS_BARE {
+            self.members.outstanding[usize::from(node.slot)] -= node.operation.length;
+            self.coupled[usize::from(node.slot)] -= u32::from(node.couples);
+            return self.tell_parent(&node, done);
+        }
         if let Some(trails) = &mut self.trails {
             trails.answered = Some((done.token, false));
         }
@@ -179,9 +187,16 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 payload.done(owner, &node.planned(), done.token);
             });
         }
+        self.tell_parent(&node, done);
+    }
+
+    /// The transaction or the request of an operation hears that it is done.
+    #[inline]
+    fn tell_parent(&mut self, node: &Node, done: &SubCompletion) {
+        let operation = &node.operation;
         let handle = match node.parent {
             Parent::Transaction(handle) => handle,
-            Parent::Request(request) => return self.direct_is_done(request, &node, done),
+            Parent::Request(request) => return self.direct_is_done(request, node, done),
         };
         match self.transactions[handle].purpose {
             Purpose::Request { request, .. } if !operation.behind => {
@@ -193,7 +208,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Purpose::Marks if done.met_gc => self.marks_are_affected(),
             _ => {}
         }
-        self.operation_is_done(&node, done.is_parity, done.finish, &done.blame);
+        self.operation_is_done(node, done.is_parity, done.finish, &done.blame);
     }
 
     /// What a layer says to an operation, or to the beginning of one that it cuts; and the rest of that.
@@ -292,23 +307,33 @@ impl<P: Probe, C: Payload> Array<P, C> {
         Some(request.arrival + self.deadlines.of(request.operation)?)
     }
 
-    /// Hands an operation over: from now on it is a command to the device in a slot.
+    /// Hands an operation over: from now on it is a command to the device in a slot. In a [bare](Array::has_no_options) array nothing
+    /// comes before that.
     #[inline]
-    fn hand_over(&mut self, node: u32, slot: usize, now: SimTime) -> Result<(), ArrayFailure> {
-        let (token, Node { operation, parent, is_twin, .. }) =
-            (self.nodes.token(node), *self.nodes.get(node));
+    pub(super) fn hand_over<const IS_BARE: bool>(
+        &mut self,
+        node: u32,
+        slot: usize,
+        now: SimTime,
+    ) -> Result<(), ArrayFailure> {
+        debug_assert!(!IS_BARE || self.has_no_options());
+        let token = self.nodes.token(node);
+        let Node { operation, parent, is_twin, .. } = *self.nodes.get(node);
         let device = operation.device.index();
-        let deadline = if self.deadlines.is_set() { self.deadline_of(parent) } else { None };
+        let has_deadline = !IS_BARE && self.deadlines.is_set();
+        let deadline = if has_deadline { self.deadline_of(parent) } else { None };
         self.members.outstanding[slot] += operation.length;
         let given = self.nodes.get_mut(node);
         given.progress.give();
         given.slot = slot as u16;
-        let replaces_parked = self.nvram.is_some() && !is_twin && self.write_begins(node);
+        let replaces_parked = !IS_BARE && self.nvram.is_some() && !is_twin && self.write_begins(node);
         let (couples, is_upkeep, background) = match parent {
             Parent::Request(_) => (false, false, false),
             Parent::Transaction(handle) => {
                 let running = &self.transactions[handle];
-                (running.has_sequel(), running.purpose.is_upkeep(), running.purpose.is_background())
+                let purpose = running.purpose;
+                let is_upkeep = !IS_BARE && purpose.is_upkeep();
+                (running.has_sequel(), is_upkeep, !IS_BARE && purpose.is_background())
             }
         };
         if couples {
@@ -330,7 +355,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             fua: fua || replaces_parked || operation.parity.cause == IoCause::Log,
             ..SubRequest::new(token, operation.operation, operation.offset, operation.length)
         };
-        self.give(0, slot, sub, now)
+        if IS_BARE { self.submit_to_device(slot, sub, now) } else { self.give(0, slot, sub, now) }
     }
 
     /// Whether a command has passed all layers from the one with this number on.
@@ -360,7 +385,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 return;
             }
         }
-        self.node_done(&done);
+        self.node_done::<false>(&done);
     }
 
     /// A device has nothing more to do with an operation from `at` on.

@@ -132,6 +132,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Hands an operation over, piece by piece, and deals with what is done or refused at once.
     #[inline]
     pub(super) fn hand_in(&mut self, node: u32, now: SimTime) -> Result<(), ArrayFailure> {
+        if self.is_bare {
+            self.hand_over::<true>(node, self.nodes.get(node).operation.device.index(), now)?;
+            return self.deal();
+        }
         let mut way = Way::of(node);
         while let Some(piece) = self.next_piece(&mut way) {
             self.submit_piece(piece, &mut way, now)?;
@@ -174,17 +178,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn deal_with_all(&mut self, first: &[SubCompletion]) -> Result<(), ArrayFailure> {
         for done in first {
-            self.deal_with_refusals()?;
+            if !self.refused.is_empty() {
+                self.deal_with_refusals()?;
+            }
             self.completed(done);
         }
-        loop {
+        while !(self.refused.is_empty() && self.finished.is_empty()) {
             self.deal_with_refusals()?;
             let Some(done) = self.finished.pop_front() else { return Ok(()) };
             self.completed(&done);
         }
+        Ok(())
     }
 
-    #[inline]
+    #[inline(never)]
     fn deal_with_refusals(&mut self) -> Result<(), ArrayFailure> {
         while let Some(refusal) = self.refused.pop_front() {
             self.pages_refused(&refusal);

@@ -293,6 +293,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Follows requests from now on; `switch` is that of the members' followers.
     pub fn follow(&mut self, whom: Followed, switch: Switch) {
         self.trails = Some(Box::new(Trails::new(whom, switch)));
+        self.is_bare = false;
     }
 
     /// Requests that were followed and are complete; the caller empties it.

@@ -94,6 +94,11 @@ impl Mirrored {
         self.copies
     }
 
+    /// Whether every so many members hold the same, and nobody else holds any of it.
+    pub fn is_of_groups(&self) -> bool {
+        matches!(self.placement, Placement::Groups(_))
+    }
+
     pub(super) fn space(&self) -> &Space {
         &self.space
     }

@@ -430,6 +430,23 @@ impl MirroredPlanner {
     }
 }
 
+/// Calls `visit(places of the copies, length)` for each piece of what a request wants.
+#[inline]
+pub(crate) fn deal(
+    whole: &Layout,
+    layout: &Mirrored,
+    (offset, length): (Bytes, Bytes),
+    member: Option<DeviceId>,
+    mut visit: impl FnMut(&[(DeviceId, Bytes)], Bytes),
+) {
+    match member {
+        Some(member) => {
+            whole.pinned(member, offset, length, |offset, length| layout.split(offset, length, &mut visit));
+        }
+        None => layout.split(offset, length, visit),
+    }
+}
+
 /// Calls `visit(bytes before it, length)` for a piece as a whole, or page by page if no member has all of it.
 #[inline]
 fn parts(is_whole: bool, offset: Bytes, length: Bytes, page: Bytes, mut visit: impl FnMut(Bytes, Bytes)) {

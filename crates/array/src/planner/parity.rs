@@ -46,8 +46,8 @@ use std::collections::BTreeSet;
 
 use harmonia_types::registry::{Entry, no_keys};
 use harmonia_types::{
-    Bytes, Counters, DeviceId, HostRequest, Operation, ParityPages, Phase, ReadCounters, RedundancyCounters,
-    SimDuration, SimTime,
+    Bytes, Counters, DeviceId, Divisor, HostRequest, Operation, ParityPages, Phase, ReadCounters,
+    RedundancyCounters, SimDuration, SimTime,
 };
 
 use super::around::{Around, Members, Piece, Rule, Wanted};
@@ -70,7 +70,9 @@ pub struct ParityPlanner {
     layout: Parity,
     small_write: SmallWrite,
     unit: Bytes,
+    unit_by: Divisor,
     row: Bytes,
+    row_by: Divisor,
     page: Bytes,
     data_units: u16,
     parities: u16,
@@ -121,7 +123,9 @@ impl ParityPlanner {
         ParityPlanner {
             small_write,
             unit: whole.stripe_unit(),
+            unit_by: Divisor::new(whole.stripe_unit()),
             row: layout.row_bytes(),
+            row_by: Divisor::new(layout.row_bytes()),
             page,
             data_units: layout.data_units(),
             parities: layout.parities(),
@@ -301,7 +305,7 @@ impl ParityPlanner {
     /// The members whose rows a write reads first.
     fn pre_read(&self, transaction: &Transaction, method: Method) -> impl Iterator<Item = DeviceId> {
         let Transaction { rows, units: (first, last), .. } = *transaction;
-        let stripe = rows.first * self.row / self.unit;
+        let (stripe, _) = self.unit_by.divide(rows.first * self.row);
         // An array may have a thousand members: units that no rule reads are not looked at.
         let looked_at = match method {
             Method::Full => 0..0,
@@ -358,7 +362,26 @@ impl ParityPlanner {
     }
 
     /// Cuts a logical range that is written into transactions.
+    #[inline]
     fn write(&self, offset: Bytes, length: Bytes, into: &mut Vec<Transaction>) {
+        let (units, within) = self.unit_by.divide(offset);
+        let ((row, head), (last, tail)) =
+            (self.row_by.divide(within), self.row_by.divide(within + length - 1));
+        if row == last && self.data_units > 1 {
+            let (stripe, unit) = (units / u64::from(self.data_units), units % u64::from(self.data_units));
+            let is_partial = head != 0 || tail != self.row - 1;
+            let write = Transaction {
+                rows: Rows { first: stripe * self.unit_by.by() / self.row + row, count: 1 },
+                units: (unit as u16, unit as u16),
+                ..Transaction::unlocked(Operation::Write, offset, length)
+            };
+            return into.push(self.method(1, u16::from(is_partial)).of(write));
+        }
+        self.write_segments(offset, length, into);
+    }
+
+    /// The same where it need not lie in one row of one unit.
+    fn write_segments(&self, offset: Bytes, length: Bytes, into: &mut Vec<Transaction>) {
         let (stripe, end) = (self.layout.stripe_bytes(), offset + length);
         let (first, last) = (offset / stripe, (end - 1) / stripe);
         let (full, full_end) = (offset.div_ceil(stripe), end / stripe);
@@ -572,7 +595,7 @@ impl ParityPlanner {
     /// Where rows of one stripe lie on its members.
     fn piece_of(&self, rows: Rows) -> Piece {
         let (from, length) = (rows.first * self.row, rows.count * self.row);
-        let stripe = from / self.unit;
+        let (stripe, _) = self.unit_by.divide(from);
         let from = from - (stripe - self.layout.row_of(stripe)) * self.unit;
         Piece { stripe, from, to: from + length }
     }

@@ -174,14 +174,22 @@ fn drive(mut array: Array, load: &[HostRequest]) -> (Outcome, MessageCounters) {
         array.advance_until(request.arrival).unwrap();
         array.submit(request).unwrap();
     }
+    drive_to_the_end(array, load.len(), BTreeMap::new())
+}
+
+/// What is under way is done, so that as many requests are complete, these among them.
+fn drive_to_the_end(
+    mut array: Array,
+    requests: usize,
+    mut completions: BTreeMap<u64, Completion>,
+) -> (Outcome, MessageCounters) {
     while array.next_wakeup() != SimTime::NEVER {
         array.advance_until(array.next_wakeup()).unwrap();
     }
-    let mut completions = BTreeMap::new();
     for completion in array.completions().drain(..) {
         assert!(completions.insert(completion.id, completion).is_none(), "a request completes once");
     }
-    assert_eq!(completions.len(), load.len(), "every request completes");
+    assert_eq!(completions.len(), requests, "every request completes");
     let mut intervals: BTreeMap<u16, Vec<(SimTime, SimTime)>> = BTreeMap::new();
     for (device, from, to) in array.gc_intervals().drain(..) {
         intervals.entry(device.0).or_default().push((from, to));
@@ -836,4 +844,64 @@ fn a_stripe_unit_of_a_whole_device_is_pinning() {
         }
         assert_eq!((striped, messages), run(config, states, &pinned), "seed {seed}");
     });
+}
+
+/// Members that run ahead of one another, whatever the layout of copies, on any number of threads, and wherever somebody looks.
+#[test]
+fn members_that_run_ahead_do_what_members_in_step_do() {
+    let mut requests_of_one_copy = 0;
+    for seed in 0..3 * PAIRS {
+        let mut rng = Rng::stream(seed, "ahead");
+        let copies = |pattern, count| Level::Raid10(Copies { pattern, count });
+        let (level, devices) = pick(
+            &mut rng,
+            &[
+                (Level::Raid0, 3),
+                (Level::Raid1, 2),
+                (Level::Raid1, 3),
+                (copies(Pattern::Near, 2), 4),
+                (copies(Pattern::Near, 2), 5),
+                (copies(Pattern::Near, 3), 6),
+                (copies(Pattern::Far, 2), 4),
+                (copies(Pattern::Offset, 2), 3),
+            ],
+        );
+        let config = ArrayConfig { level, ..array(&mut rng, devices, "local") };
+        let states = aged(&config, seed).devices;
+        let bytes = config.layout().logical_bytes();
+        let mut load = load(&mut rng, bytes, MIXED);
+        for request in &mut load {
+            if rng.chance(0.1) && request.operation != Operation::Flush {
+                let member = DeviceId(rng.below(u64::from(devices)) as u16);
+                let held = config.layout().pinned_bytes(member);
+                request.offset = rng.below(held - request.length.min(held) + 1);
+                request.length = request.length.min(held - request.offset);
+                request.member = Some(member);
+            } else if rng.chance(0.5) && request.operation != Operation::Flush {
+                // Of one page: the way that most requests take.
+                request.offset = request.offset / PAGE * PAGE;
+                request.length = PAGE;
+                requests_of_one_copy += u32::from(request.operation == Operation::Read);
+            }
+        }
+        let (in_step, _) = run(&config, &states, &load);
+        let mut array = Array::new(&config, states, None, |_| NoProbe).unwrap();
+        array.run_ahead().unwrap();
+        let (threads, looks) = (1 + rng.below(3) as usize, pick(&mut rng, &[0.0, 0.02, 0.3]));
+        let mut completions = BTreeMap::new();
+        let mut complete = |completion: &Completion| {
+            assert!(completions.insert(completion.id, *completion).is_none(), "a request completes once");
+        };
+        for request in &load {
+            array.submit_ahead(request);
+            if rng.chance(looks) {
+                array.catch_up(request.arrival, threads, &mut complete).unwrap();
+            }
+        }
+        let end = load.last().map_or(SimTime::ZERO, |last| last.arrival);
+        array.catch_up(end, threads, &mut complete).unwrap();
+        let (rest, _) = drive_to_the_end(array, load.len(), completions);
+        assert_eq!(rest, in_step, "seed {seed}: {level} on {devices} members, {threads} threads");
+    }
+    assert!(requests_of_one_copy > 1_000, "{requests_of_one_copy} reads of one page");
 }

@@ -127,11 +127,7 @@ impl<P: Probe> Device<P> {
             }
             Operation::Trim => (OpKind::Trim, self.reaches_die(now)),
             Operation::Read | Operation::Flush => {
-                if !self.ftl.fully_mapped(unit)
-                    && self.ftl.lookup(unit, lpn).is_none()
-                    && !self.waits_at(die, unit, lpn)
-                    && self.has_entry(unit, lpn)
-                {
+                if self.was_never_written((die, unit, lpn)) {
                     self.finish_unmapped_read(handle, page, unit, lpn, now);
                     return Ok(());
                 }
@@ -145,6 +141,15 @@ impl<P: Probe> Device<P> {
         let owner = OwnerId::host(handle);
         let op = PageOp::new(owner, lpn, unit, page, (kind, sub.parity.cause_of(page)), ready);
         self.pass_map(die, PageOp { fast_fail: sub.fast_fail, ..op }, now)
+    }
+
+    /// Whether a page that is to be read was never written, and no write of it waits at its die.
+    #[inline]
+    pub(super) fn was_never_written(&mut self, (die, unit, lpn): (u32, u32, u32)) -> bool {
+        !self.ftl.fully_mapped(unit)
+            && self.ftl.lookup(unit, lpn).is_none()
+            && !self.waits_at(die, unit, lpn)
+            && self.has_entry(unit, lpn)
     }
 
     /// The pages of a sub-request, where any die may take them.

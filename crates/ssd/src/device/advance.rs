@@ -11,6 +11,10 @@ impl<P: Probe> Device<P> {
     /// The next moment at which something happens by itself; [`SimTime::NEVER`] if nothing will.
     #[inline]
     pub fn next_wakeup(&self) -> SimTime {
+        if self.is_plain && self.ingress.is_empty() {
+            // Nothing but dies can have anything to do.
+            return self.wakes.next_time();
+        }
         let ingress = self.ingress.front().map_or(SimTime::NEVER, |entry| entry.0);
         self.wakes.next_time().min(self.bus_wakes.next_time()).min(ingress).min(self.next_landing())
     }

@@ -175,6 +175,7 @@ pub use messages::{DeviceFailure, SubCompletion, SubRefusal, SubRequest};
 pub use pairing::{Pairing, QueueDepth};
 pub use quiet::Room;
 pub use status::{DeviceCounters, Estimates};
+pub use submit::Passage;
 
 /// One simulated SSD.
 #[derive(Clone)]
@@ -515,6 +516,12 @@ impl<P: Probe> Device<P> {
     /// Intervals during which some die collected, in order of time, zero-length ones left out.
     pub fn gc_intervals(&mut self) -> &mut Vec<(SimTime, SimTime)> {
         &mut self.intervals
+    }
+
+    /// Whether there are refusals, notices or intervals to be heard of.
+    #[inline]
+    pub fn has_told(&self) -> bool {
+        (self.refusals.len() | self.notices.len() | self.intervals.len()) != 0
     }
 
     /// Since when some die has been collecting, if one is.

@@ -31,6 +31,8 @@ pub(super) struct Place {
     pub unit: u32,
     /// In the unit.
     pub lpn: u32,
+    /// It is to be read, not written.
+    pub is_read: bool,
 }
 
 /// What a device knows of writes that it has settled, if it may settle any.
@@ -102,7 +104,7 @@ impl<P: Probe> Device<P> {
         &mut self,
         now: SimTime,
         sub: &SubRequest,
-        Place { die, unit, lpn }: Place,
+        Place { die, unit, lpn, .. }: Place,
         only_plain_before: impl FnOnce(SimTime) -> bool,
     ) -> bool {
         let begin = self.link.free_at().max(now) + self.rules.link_page;

@@ -679,3 +679,30 @@ fn random_steps_of_rebuilding_write_what_the_rest_says() {
     }
     assert!(seen.iter().all(|&times| times > 100), "{seen:?}");
 }
+
+/// A write in one row of one unit is cut by a rule of its own. The oracle is the rule for all writes.
+#[test]
+fn a_write_in_one_row_is_cut_as_all_writes_are() {
+    let mut rng = Rng::stream(1, "one row");
+    let (mut short, mut partial) = (0, 0);
+    for round in 0..2_000 {
+        let small_write =
+            [SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct][round % 3];
+        let (level, least) =
+            [(Level::Raid5(Rotation::default()), 3), (Level::Raid6(Rotation::default()), 4)][round % 2];
+        let members = least + rng.below(5) as u16;
+        let stage = Stage::new(level, members, 1 + rng.below(3), small_write);
+        let end = stage.layout.stripe_bytes() * 32;
+        let sector = 512;
+        let offset = rng.below(end / sector - 32) * sector;
+        let length = (1 + rng.below(24)) * sector;
+        let (mut fast, mut general) = (Vec::new(), Vec::new());
+        stage.planner.write(offset, length, &mut fast);
+        stage.planner.write_segments(offset, length, &mut general);
+        assert_eq!(fast, general, "{level} on {members} members, {length} bytes at {offset}");
+        let is_short = offset / PAGE == (offset + length - 1) / PAGE;
+        short += u32::from(is_short);
+        partial += u32::from(is_short && length < PAGE);
+    }
+    assert!(short > 200 && partial > 100 && short > partial, "{short} in one row, {partial} of them in part");
+}
