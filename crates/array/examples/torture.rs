@@ -6,7 +6,7 @@
 //!
 //! Random arrays one after the other, from SEED on, until their members have read, programmed and moved OPERATIONS pages.
 //! Members fail in a third of them. A quarter of those that can keep a log do so, and lose power, and another
-//! quarter with a write-intent bitmap. Caches of stripes lose what they hold in another quarter. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
+//! quarter with a write-intent bitmap. Caches of drives lose what they hold in another quarter, below NVRAM in half of these. Every tenth holds real sectors, all others tags. Wrong contents end it, with the seed and the whole configuration;
 //! `1 SEED` runs that history again.
 #![expect(clippy::print_stdout, reason = "prints its progress")]
 #![expect(clippy::disallowed_types, reason = "prints its rate, which no result depends on")]
@@ -21,7 +21,7 @@ use torture::content::{Real, Tag};
 use torture::history::{Counts, Failure, Locks, Options, run};
 use torture::log::{Logged, run_logged, run_marked};
 use torture::scenario::levels;
-use torture::volatile::{Hole, run_volatile};
+use torture::volatile::{Hole, run_parked, run_volatile};
 use torture::wear::run_worn;
 
 /// Requests of histories: short ones begin on empty devices more often, long ones collect more garbage.
@@ -88,6 +88,11 @@ fn history(seed: u64) -> Result<Counts, Failure> {
         && let Some(worn) = run_worn::<Tag>(seed, requests)
     {
         return worn;
+    }
+    if round % 8 == 5
+        && let Some(parked) = run_parked::<Tag>(seed, requests)
+    {
+        return parked;
     }
     let holes = [Hole::Resync, Hole::Bitmap, Hole::Log];
     if round % 4 == 1

@@ -824,11 +824,13 @@ impl SsdConfig {
         let needs: &[(bool, &str)] = &[
             (
                 !matches!(self.ftl.allocation, Allocation::Static(_)),
-                "an order of four letters as ssd.ftl.allocation, such as \"cwdp\": the number of a page of the map names where it lies",
+                "an order of four letters as ssd.ftl.allocation, such as \"cwdp\": a page of the map lies in the allocation unit that its \
+                 number names, and where the drive chooses the die numbers name none",
             ),
             (
                 !self.ftl.superblock.is_off(),
-                "ssd.ftl.superblock = \"off\": where dies share their blocks, pages of the map have no programs of their own",
+                "ssd.ftl.superblock = \"off\": programs of superblocks are put together of what leaves the write cache, which pages of the map do \
+                 not pass",
             ),
             (
                 !self.write_cache.drain.is_full(),
@@ -836,7 +838,9 @@ impl SsdConfig {
             ),
         ];
         if let Some((_, what)) = needs.iter().find(|(lacks, _)| *lacks) {
-            return fail(format!("a map that lies on flash needs {what}; or \"none\""));
+            return fail(format!(
+                "a map that lies on flash needs {what}; or \"none\", with which memory holds the whole map"
+            ));
         }
         let pages = self.map_pages(host_pages);
         Ok(if size / u64::from(page) >= pages { 0 } else { pages.div_ceil(units) })

@@ -21,8 +21,8 @@ use harmonia_ssd::{Ftl, Goal, OutOfBlocks, SsdConfig};
 use harmonia_types::{Bytes, DeviceId, HostRequest, IoCause, Operation};
 
 use super::{
-    AgedState, AgeingError, AgeingPlan, Anywhere, MOST_THREADS, Marks, age_device, empty, write_maps,
-    write_to,
+    AgedState, AgeingError, AgeingPlan, Anywhere, MOST_THREADS, Marks, TOGETHER, age_device, empty,
+    write_maps, write_to,
 };
 use crate::config::ArrayConfig;
 use crate::layout::Layout;
@@ -149,26 +149,111 @@ impl Member {
         Ok(Member { goal, policy, anywhere, ftl, dealt: Vec::new() })
     }
 
-    /// Takes what was dealt.
+    /// Takes what was dealt. A page's map entry is asked for [`TOGETHER`] pages ahead, and what is noted of the block in which its old data
+    /// lies half as many.
     fn take(&mut self) -> Result<(), OutOfBlocks> {
+        const HALF: usize = TOGETHER / 2;
         let Member { ftl, goal, policy, anywhere, dealt } = self;
+        let mut pages =
+            dealt.drain(..).flat_map(|Pages { first, end, trims }| (first..end).map(move |lpn| (lpn, trims)));
+        let ask_for = |ftl: &Ftl, (lpn, trims): (u32, bool)| {
+            let place = if ftl.shape().is_dynamic() { (0, lpn) } else { placed(ftl, lpn) };
+            ftl.prefetch(place.0, place.1);
+            Some((place, trims))
+        };
+        let mut known = [None; TOGETHER];
+        for known in &mut known {
+            *known = pages.next().and_then(|page| ask_for(ftl, page));
+        }
+        let mut at = 0;
+        while let Some(((unit, within), trims)) = known[at] {
+            known[at] = pages.next().and_then(|page| ask_for(ftl, page));
+            if let Some(((unit, within), _)) = known[(at + HALF) % TOGETHER] {
+                ftl.prefetch_old_block(unit, within);
+            }
+            let unit = match anywhere {
+                None => unit,
+                Some(_) if trims => ftl.home(within).unwrap_or(0),
+                Some(anywhere) => anywhere.unit(ftl, within),
+            };
+            if trims {
+                ftl.unit(unit).trim(within, &mut NoProbe);
+            } else {
+                write_to(ftl, unit, within, (*goal, IoCause::Host), &**policy)?;
+            }
+            at = (at + 1) % TOGETHER;
+        }
+        Ok(())
+    }
+}
+
+/// The unit that the number of a page names, and its number there.
+fn placed(ftl: &Ftl, lpn: u32) -> (u32, u32) {
+    let (_, unit, within) = ftl.shape().locate(lpn);
+    (unit, within)
+}
+
+#[cfg(test)]
+mod tests {
+    use harmonia_engine::Rng;
+    use harmonia_flash::presets;
+    use harmonia_ssd::{Allocation, Amount, FtlConfig};
+
+    use super::*;
+
+    /// The same page by page, with nothing asked for ahead.
+    fn take_one_by_one(member: &mut Member) {
+        let Member { ftl, goal, policy, anywhere, dealt } = member;
         for Pages { first, end, trims } in dealt.drain(..) {
             for lpn in first..end {
                 let (unit, within) = match anywhere {
-                    None => {
-                        let (_, unit, within) = ftl.shape().locate(lpn);
-                        (unit, within)
-                    }
+                    None => placed(ftl, lpn),
                     Some(_) if trims => (ftl.home(lpn).unwrap_or(0), lpn),
                     Some(anywhere) => (anywhere.unit(ftl, lpn), lpn),
                 };
                 if trims {
                     ftl.unit(unit).trim(within, &mut NoProbe);
                 } else {
-                    write_to(ftl, unit, within, (*goal, IoCause::Host), &**policy)?;
+                    write_to(ftl, unit, within, (*goal, IoCause::Host), &**policy).expect("spare suffices");
                 }
             }
         }
-        Ok(())
+    }
+
+    /// Batches of no page, of fewer pages than are asked for ahead, of as many and of more, with trims of pages that are about to be written.
+    #[test]
+    fn what_is_asked_for_ahead_changes_nothing() {
+        for allocation in [Allocation::CWDP, Allocation::Dynamic] {
+            let flash = presets::find("tiny-test").expect("the preset for tests");
+            let ftl =
+                FtlConfig { reserved_blocks: Amount::Percent(20.0), allocation, ..FtlConfig::default() };
+            let config = SsdConfig { ftl, ..SsdConfig::of(flash) };
+            let member = || Member::new(&config, Ftl::new(&config, 1, "member").expect("it works"));
+            let [mut ahead, mut plain] = [(); 2].map(|()| member().expect("it works"));
+            let pages = ahead.ftl.shape().logical_pages;
+            let mut rng = Rng::stream(1, "dealt");
+            for batch in [0, 1, 7, 31, 32, 33, 40_000, 3] {
+                for _ in 0..batch {
+                    let first = rng.below(u64::from(pages - 3)) as u32;
+                    let end = first + 1 + rng.below(3) as u32;
+                    let dealt = || Pages { first, end, trims: end == first + 3 };
+                    ahead.dealt.push(dealt());
+                    plain.dealt.push(dealt());
+                }
+                ahead.take().expect("spare suffices");
+                take_one_by_one(&mut plain);
+                assert!(ahead.dealt.is_empty());
+            }
+            let shape = ahead.ftl.shape();
+            for lpn in 0..pages {
+                let place = |ftl: &Ftl| match shape.is_dynamic() {
+                    true => (ftl.home(lpn), ftl.home(lpn).and_then(|unit| ftl.lookup(unit, lpn))),
+                    false => (None, ftl.lookup(placed(ftl, lpn).0, placed(ftl, lpn).1)),
+                };
+                assert_eq!(place(&ahead.ftl), place(&plain.ftl), "page {lpn}, {allocation:?}");
+            }
+            assert_eq!(ahead.ftl.tally(), plain.ftl.tally());
+            assert!(ahead.ftl.tally().moves() > 1_000, "it collects");
+        }
     }
 }

@@ -534,6 +534,7 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "[ssd]\npreset = \"modern-tlc-1t\"\ncontroller.units_per_second = 0", "ssd.controller.units_per_second", "1 to 10000000"),
     (LOAD, "ssd.ftl.mapping_cache = \"100B\"", "ssd.ftl.mapping_cache", "at least a mapping unit"),
     (LOAD, "ssd.ftl = { mapping_cache = \"1MiB\", allocation = \"dynamic\" }", "ssd.ftl.mapping_cache", "an order of four letters as ssd.ftl.allocation"),
+    (LOAD, "ssd.preset = \"modern-tlc-1t\"\nssd.ftl = { mapping_cache = \"1MiB\", allocation = \"cwdp\", superblock = \"drive\" }", "ssd.ftl.mapping_cache", "which pages of the map do not pass"),
     (LOAD, "ssd.ftl.mapping_entry = 8", "ssd.ftl.mapping_entry", "a size as `mapping_cache`"),
     (LOAD, "ssd.ftl = { mapping_cache = \"1MiB\", mapping_entry = 5000 }", "ssd.ftl.mapping_entry", "1 to 4096"),
     (LOAD, "ssd.timing.read_retry.probability = \"60%\"", "ssd.timing.read_retry.probability", "0% to 50%"),

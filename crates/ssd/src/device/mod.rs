@@ -467,10 +467,15 @@ impl<P: Probe> Device<P> {
     pub fn prefetch_for(&self, offset: Bytes) {
         let shape = &self.rules.shape;
         let (page, _) = self.rules.page_size.divide(offset);
-        if shape.is_dynamic() || page >= u64::from(shape.logical_pages) {
+        if page >= u64::from(shape.logical_pages) {
             return;
         }
-        let (die, unit, lpn) = shape.locate(page as u32);
+        self.prefetch_page(page as u32);
+        if shape.is_dynamic() {
+            // Its die is not known yet.
+            return;
+        }
+        let (die, unit, _) = shape.locate(page as u32);
         if let Some(slot) = self.dies.get(die as usize) {
             prefetch_whole(slot);
             self.wakes.prefetch(die as usize);
@@ -478,7 +483,6 @@ impl<P: Probe> Device<P> {
         self.ops.prefetch_free(0);
         self.subs.prefetch_free(0);
         self.ftl.prefetch_unit(unit);
-        self.ftl.prefetch(unit, lpn);
     }
 
     /// The same for the map entry of the page at this byte alone.

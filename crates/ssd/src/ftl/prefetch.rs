@@ -20,8 +20,18 @@ fn prefetch_all<T>(table: &[T], first: usize, count: usize) {
 impl Ftl {
     /// Asks the cache for the map entry of an LPN that is about to be used. Changes nothing.
     #[inline]
-    pub(crate) fn prefetch(&self, unit: u32, lpn: u32) {
+    pub fn prefetch(&self, unit: u32, lpn: u32) {
         prefetch(&self.map, self.map_index(unit, lpn));
+    }
+
+    /// The same, then, for what is noted of the block in which the data of an LPN lies. Looks at that entry.
+    #[inline]
+    pub fn prefetch_old_block(&self, unit: u32, lpn: u32) {
+        let shape = &self.shape;
+        // An entry without data asks for nothing.
+        let block = (self.map[self.map_index(unit, lpn)] >> shape.page_bits) as usize;
+        let first = if shape.is_dynamic() { 0 } else { unit as usize * shape.blocks_per_unit as usize };
+        prefetch(&self.entries, first + block);
     }
 
     /// The same for what is kept of a unit.
