@@ -22,7 +22,7 @@ use harmonia_types::{Blame, Completion, DeviceId, HostRequest, SimTime};
 
 use super::inboxes::{Ahead, Begun, Quiet, token};
 use super::payload::Payload;
-use super::transactions::handle;
+use super::transactions::known_as;
 use super::{Array, ArrayFailure};
 use crate::layout::Layout;
 use crate::planner::striped;
@@ -48,13 +48,14 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (Some(ahead), Layout::Striped(stripe)) = (self.ahead.as_deref_mut(), &self.layout) else {
             unreachable!("members run ahead")
         };
-        let HostRequest { arrival, operation, offset, length, member, fua, .. } = *request;
+        let HostRequest { arrival, operation, offset, length, member, volume, handle, fua, .. } = *request;
         self.latest = arrival;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         ahead.requests.prefetch_free(4);
         let owner = ahead.requests.insert(Begun::new(request));
         let (inboxes, order, mut operations) = (&mut ahead.inboxes, &mut ahead.order, 0);
-        let (is_heard, handle) = (self.listens, handle(request));
+        // Asked for here, the closure is small enough to be compiled into its caller.
+        let (is_heard, handle) = (self.listens, known_as(handle, volume));
         let give = |device: DeviceId, offset, length| {
             let sub = SubRequest {
                 deadline,
