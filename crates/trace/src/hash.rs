@@ -6,7 +6,7 @@
 //! lost between them and their first records are the same (a conversion counts times from its first), and so have its
 //! parts read as one.
 
-use harmonia_types::Operation;
+use harmonia_types::{Operation, PlacementHandle};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::TraceRecord;
@@ -37,14 +37,18 @@ impl TraceHash {
         bytes[16..24].copy_from_slice(&length.to_le_bytes());
         bytes[24..26].copy_from_slice(&self.place(record.volume).to_le_bytes());
         bytes[26] = code(operation, record.fua);
-        match record.handle {
-            None => self.state.update(&bytes),
-            Some(handle) => {
-                bytes[26] |= HAS_HANDLE;
-                self.state.update(&bytes);
-                self.state.update(&handle.number().to_le_bytes());
-            }
+        if record.handle.is_some() {
+            bytes[26] |= HAS_HANDLE;
         }
+        self.state.update(&bytes);
+        if let Some(handle) = record.handle {
+            self.add_handle(handle);
+        }
+    }
+
+    #[cold]
+    fn add_handle(&mut self, handle: PlacementHandle) {
+        self.state.update(&handle.number().to_le_bytes());
     }
 
     /// The hash, 32 hexadecimal digits.
@@ -86,8 +90,6 @@ fn code(operation: Operation, fua: bool) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use harmonia_types::PlacementHandle;
-
     use super::*;
 
     const RECORD: TraceRecord = TraceRecord::new(5, Operation::Write, 512, 4096);

@@ -50,7 +50,7 @@ pub(crate) struct Row {
     pub(crate) volume: u16,
     /// With FUA, if it is a write.
     pub(crate) fua: bool,
-    /// Its placement handle, if it is a write.
+    /// Its placement handle; a format gives one to writes only.
     pub(crate) handle: Option<PlacementHandle>,
 }
 

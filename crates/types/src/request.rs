@@ -566,3 +566,29 @@ impl Completion {
         self.blame.queue_gc() > 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_counts_placement_handles_from_its_default_one() {
+        let handle = |number| PlacementHandle::new(number).map(|handle| (handle.number(), handle.of_drive()));
+        assert_eq!([0, 65_534].map(handle), [Some((0, 1)), Some((65_534, 65_535))]);
+        assert_eq!([65_535, u64::MAX].map(handle), [None, None]);
+    }
+
+    /// In its number of the host, and not at all where there is none.
+    #[test]
+    fn a_placement_handle_is_written_as_the_host_counts() {
+        let request = HostRequest::new(1, SimTime::ZERO, Operation::Write, 0, 512);
+        let plain = serde_json::to_string(&request).unwrap();
+        assert!(!plain.contains("handle"), "{plain}");
+        assert_eq!(serde_json::from_str::<HostRequest>(&plain).unwrap(), request);
+        let with = HostRequest { handle: PlacementHandle::new(7), ..request };
+        let text = serde_json::to_string(&with).unwrap();
+        assert!(text.contains("\"handle\":7"), "{text}");
+        assert_eq!(serde_json::from_str::<HostRequest>(&text).unwrap(), with);
+        assert!(serde_json::from_str::<HostRequest>(&text.replace(":7", ":65535")).is_err());
+    }
+}

@@ -24,7 +24,7 @@ use harmonia_types::{Blame, Completion, DeviceId, HostRequest, SimTime};
 use super::inboxes::{Ahead, Begun, Quiet, token};
 use super::mirrors::Mirrors;
 use super::payload::Payload;
-use super::transactions::handle;
+use super::transactions::known_as;
 use super::{Array, ArrayFailure};
 use crate::layout::Layout;
 use crate::planner::striped;
@@ -51,7 +51,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// Takes a request that arrives no earlier than the one before it. Its operations wait in the inboxes of their members.
     #[inline]
     pub fn submit_ahead(&mut self, request: &HostRequest) {
-        let HostRequest { arrival, operation, offset, length, member, fua, .. } = *request;
+        let HostRequest { arrival, operation, offset, length, member, volume, handle, fua, .. } = *request;
         self.latest = arrival;
         if let Layout::Mirrored(_) = self.layout {
             return self.submit_copies(request);
@@ -63,7 +63,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
         ahead.requests.prefetch_free(4);
         let owner = ahead.requests.insert(Begun::new(request));
         let (inboxes, order, mut operations) = (&mut ahead.inboxes, &mut ahead.order, 0);
-        let (is_heard, handle) = (self.listens, handle(request));
+        // Asked for here, the closure is small enough to be compiled into its caller.
+        let (is_heard, handle) = (self.listens, known_as(handle, volume));
         let give = |device: DeviceId, offset, length| {
             let sub = SubRequest {
                 deadline,

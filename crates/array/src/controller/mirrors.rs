@@ -24,7 +24,7 @@ use harmonia_types::{Blame, Bytes, Completion, DeviceId, HostRequest, Operation,
 
 use super::inboxes::{Ahead, Begun, token};
 use super::payload::Payload;
-use super::transactions::handle;
+use super::transactions::known_as;
 use super::{Array, ArrayFailure};
 use crate::layout::{Layout, Mirrored};
 use crate::planner::mirrored;
@@ -269,16 +269,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let (Some(ahead), Layout::Mirrored(layout)) = (self.ahead.as_deref_mut(), &self.layout) else {
             return;
         };
-        let HostRequest { arrival, operation, offset, length, member, fua, .. } = *request;
+        let HostRequest { arrival, operation, offset, length, member, volume, handle, fua, .. } = *request;
         let deadline = self.deadlines.of(operation).map(|within| arrival + within);
         let Ahead { requests, inboxes, mirrors, last, .. } = ahead;
         let Some(mirrors) = mirrors else { return };
         let owner = requests.insert(Begun::new(request));
         let (mut operations, mut pieces, mut each) = (0, 0, None);
         requests.prefetch_free(4);
+        let handle = known_as(handle, volume);
         let sub = |operations, offset, length| SubRequest {
             deadline,
-            handle: handle(request),
+            handle,
             fua,
             ..SubRequest::new(token(owner, operations), operation, offset, length)
         };

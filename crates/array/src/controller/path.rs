@@ -14,7 +14,7 @@ use super::reserved::Reserved;
 use super::states::Purpose;
 use super::tokens::{NONE, Node, Parent};
 use super::trails::What;
-use super::transactions::{Chain, handle};
+use super::transactions::{Chain, known_as};
 use super::{Array, ArrayFailure, standing_in};
 
 /// What of an operation is still to be handed over.
@@ -291,14 +291,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
     }
 
-    /// How a command is marked for its device, by the request of its operation: its placement [`handle`], and
+    /// How a command is marked for its device, by the request of its operation: its placement handle ([`known_as`]), and
     /// whether a write is with FUA. What the array does by itself has neither mark; writes of a log or bitmap, and writes and discards that replace
     /// what is parked, are with FUA whoever waits for them. [`Purpose::Marks`] is something else: the bits of the bitmap.
     #[inline]
     fn marks_of(&self, parent: Parent) -> (u16, bool) {
         let Some(request) = self.request_of(parent) else { return (0, false) };
         let request = &self.requests[request].request;
-        (handle(request), request.fua || (self.cache.is_some() && self.merged_has_fua(parent)))
+        (
+            known_as(request.handle, request.volume),
+            request.fua || (self.cache.is_some() && self.merged_has_fua(parent)),
+        )
     }
 
     /// When the request of an operation should be done.

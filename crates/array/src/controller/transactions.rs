@@ -8,7 +8,7 @@
 //! when all others are done; the rows stay held until those behind it are done, too.
 
 use harmonia_ssd::probe::Probe;
-use harmonia_types::{Blame, DeviceId, GcWait, HostRequest, Phase, PlacementHandle, RequestBlame, SimTime};
+use harmonia_types::{Blame, DeviceId, GcWait, Phase, PlacementHandle, RequestBlame, SimTime};
 
 use super::Array;
 use super::log::UNLOGGED;
@@ -175,11 +175,11 @@ pub(super) fn in_step(parent: Parent, index: u32, operation: PlannedOperation) -
     }
 }
 
-/// The placement handle that a request has at a device: what its trace says, else that of its stream or volume. 0 is that of the array's
-/// own work.
+/// The number by which a device knows the placement handle of a request: what its trace says, else that of its stream or volume. 0 is that
+/// of the array's own work.
 #[inline]
-pub(super) fn handle(request: &HostRequest) -> u16 {
-    request.handle.map_or(request.volume.saturating_add(1), PlacementHandle::of_drive)
+pub(super) fn known_as(handle: Option<PlacementHandle>, volume: u16) -> u16 {
+    handle.map_or(volume.saturating_add(1), PlacementHandle::of_drive)
 }
 
 impl<P: Probe, C: Payload> Array<P, C> {

@@ -238,9 +238,14 @@ impl Csv {
             flag(field).ok_or_else(|| placed(Role::Fua, index).misread(field))
         })?;
         let fua = operation == Operation::Write && (with_fua || marked);
-        let handle = handle.map_or(Ok(None), |(index, field)| {
-            placement_handle(field).ok_or_else(|| placed(Role::Handle, index).misread(field))
-        })?;
+        let handle = match handle {
+            None => None,
+            Some((index, field)) => {
+                let said =
+                    placement_handle(field).ok_or_else(|| placed(Role::Handle, index).misread(field))?;
+                said.filter(|_| operation == Operation::Write)
+            }
+        };
         let volume = volume.map_or(Ok(0), |field| self.volume(field))?;
         let (offset, length) = match operation {
             Operation::Flush => (0, 0),

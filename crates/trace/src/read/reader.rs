@@ -256,7 +256,7 @@ impl TraceReader {
             return Ok(Step::Record(TraceRecord {
                 volume,
                 fua: row.fua && row.operation == Operation::Write,
-                handle: row.handle.filter(|_| row.operation == Operation::Write),
+                handle: row.handle,
                 ..TraceRecord::new(time_ns - self.start_ns, row.operation, row.offset, row.length)
             }));
         }

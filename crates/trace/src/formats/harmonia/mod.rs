@@ -29,7 +29,7 @@ mod write;
 
 use std::sync::Arc;
 
-use harmonia_types::PlacementHandle;
+use harmonia_types::{Operation, PlacementHandle};
 
 use super::super::options::{Setting, Units};
 use super::super::read::fields::extent_of;
@@ -168,7 +168,10 @@ impl Harmonia {
         let time_ns = time.checked_mul(time_ns).ok_or_else(|| too_late(time))?;
         let (_, operation, fua) = OPERATIONS[operation as usize];
         let (offset, length) = extent_of(operation, (offset, address), (size, size_unit))?;
-        let handle = self.handles.as_ref().and_then(|handles| PlacementHandle::new(handles.values[index]));
+        let handle = match &self.handles {
+            Some(handles) if operation == Operation::Write => PlacementHandle::new(handles.values[index]),
+            _ => None,
+        };
         Ok(Row { volume: device as u16, fua, handle, ..Row::new(time_ns, operation, offset, length) })
     }
 
