@@ -125,6 +125,16 @@ def test_keys_that_take_lists_get_one() -> None:
     assert report.scenario.array.failure[0]["device"] == 1
 
 
+def test_placement_handles_of_a_trace_are_a_column_where_it_has_one(tmp_path: Path) -> None:
+    table = tmp_path / "load.csv"
+    table.write_text("0.1011,W,0,8192,3\n0.2022,W,0,8192,\n0.3033,R,0,8192,3\n0.4045,W,0,8192,0\n")
+    columns = '"time,op,offset,size,handle"'
+    frame = pl.DataFrame(harmonia.trace.read(table, columns=columns))
+    assert frame["handle"].to_list() == [3, None, None, 0]
+    told = harmonia.trace.info(table, columns=columns).handles
+    assert told == {"writes": 2, "different": 2, "highest": 3}
+
+
 def test_a_trace_is_described_read_and_converted(tmp_path: Path) -> None:
     info = harmonia.trace.info(TRACE)
     table = harmonia.trace.read(TRACE)
