@@ -846,6 +846,17 @@ fn a_stripe_unit_of_a_whole_device_is_pinning() {
     });
 }
 
+/// The device settles most writes of one page that come when it has nothing to do.
+fn settles(ssd: &mut SsdConfig) {
+    (ssd.geometry.own_pins, ssd.geometry.summary_pages) = (true, 0);
+    ssd.link.latency = SimDuration::ZERO;
+    ssd.write_cache = WriteCacheConfig::default();
+    ssd.ftl.allocation = Allocation::CWDP;
+    ssd.gc.trigger = Trigger::Foreground;
+    ssd.gc.victim = "greedy".into();
+    ssd.gc.concurrency = PolicyConfig::named("unlimited");
+}
+
 /// Members that run ahead of one another, whatever the layout of copies, on any number of threads, and wherever somebody looks.
 #[test]
 fn members_that_run_ahead_do_what_members_in_step_do() {
@@ -866,7 +877,10 @@ fn members_that_run_ahead_do_what_members_in_step_do() {
                 (copies(Pattern::Offset, 2), 3),
             ],
         );
-        let config = ArrayConfig { level, ..array(&mut rng, devices, "local") };
+        let mut config = ArrayConfig { level, ..array(&mut rng, devices, "local") };
+        if rng.chance(0.6) {
+            config.members.iter_mut().for_each(|member| settles(&mut member.ssd));
+        }
         let states = aged(&config, seed).devices;
         let bytes = config.layout().logical_bytes();
         let mut load = load(&mut rng, bytes, MIXED);
