@@ -19,7 +19,7 @@ const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
 const TIE: &str = " Tie: may be chance.";
 const CHANCE_AND_TIE: &str = " n.s., tie: may be chance.";
-const ONE_SEED: &str = " ±: 95%, of one aged array (--seeds 10: ten).";
+const ONE_SEED: &str = " ±: 95% interval for one aged array.";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 /// What the reads have is told apart where there are writes, too.
 const READS: &str = "p99 of reads";

@@ -158,7 +158,7 @@ fn served(run: &Report) -> String {
         share if share < SHORT => {
             let before = match run.host.warmup_requests {
                 0 => String::new(),
-                left => format!(" and {} that the warm-up left", counted(left, "request")),
+                left => format!(" and {} that still waited when the warm-up ended", counted(left, "request")),
             };
             format!(
                 " All {} arrive within {}; the array takes {} to serve them{before}.",

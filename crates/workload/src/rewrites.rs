@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Of a trace so many writes and trims are kept and come in a new order each time. Those of a longer one are read again, each time in
-/// pieces of so many: the order, and with it the aged array, depends on it. 80 MiB.
+/// pieces of so many: the order, and with it the aged array, depends on it. 77 MiB.
 const KEPT: usize = 1_677_721;
 /// So many that followed one another still do: a file that is written in order stays one.
 const TOGETHER: usize = 64;
