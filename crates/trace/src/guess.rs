@@ -164,6 +164,8 @@ struct Hint {
     read_is: Choice,
     /// Codes of operations that are not known, if there are any.
     codes: Vec<String>,
+    /// A column is called a handle, and has something else.
+    has_other_handles: bool,
 }
 
 impl Hint {
@@ -204,7 +206,11 @@ impl Hint {
             Some((Meaning::Role(_, unit), fields)) => of_bytes(unit, &fields),
             _ => Choice::Default,
         };
+        let are_other_handles = |(word, meaning): (&String, &Meaning)| {
+            Meaning::of(word).role() == Some(Role::Handle) && meaning.role().is_none()
+        };
         Some(Ok(Hint {
+            has_other_handles: header.iter().zip(&meanings).any(are_other_handles),
             time: at(Role::Time).map_or(Choice::Default, |(meaning, fields)| of_time(meaning, &fields)),
             address: unit(Role::Offset),
             size: unit(Role::Size),
@@ -264,14 +270,16 @@ impl Hint {
             words.push_str(" --ops r=?/w=?");
             keys.push_str(", workload.ops");
         }
+        let untimed = match self.roles.contains(&Some(Role::Time)) {
+            true => "",
+            false => "; no column is when a request was issued, so all arrive at once",
+        };
+        let passed_over = match self.has_other_handles {
+            true => "; its handles are no placement handles, which are 0 to 65534, and are passed over",
+            false => "",
+        };
         let _ = match options {
-            Some(_) if !self.roles.contains(&Some(Role::Time)) => {
-                write!(
-                    words,
-                    " (as its header says; no column is when a request was issued, so all arrive at once; {keys})"
-                )
-            }
-            Some(_) => write!(words, " (as its header says; {keys})"),
+            Some(_) => write!(words, " (as its header says{untimed}{passed_over}; {keys})"),
             None => write!(words, " (as far as its header says; {}; {keys})", self.open()),
         };
         Some(words)

@@ -41,11 +41,14 @@ fn a_header_is_kept_and_only_what_it_leaves_open_is_asked_for() {
             "--columns -,op,offset,size (as its header says; no column is when a request was issued, so all arrive at once;",
         ),
         (
-            "time_s,op,offset,size,stream_id\n1,W,512,512,3\n2,W,512,512,\n",
+            "time_s,op,offset,size,fdp_handle\n1,W,512,512,3\n2,W,512,512,\n",
             "--columns time,op,offset,size,handle (as",
         ),
         // A handle of another kind.
-        ("time_s,op,offset,size,handle\n1,W,512,512,0x7ffe0040\n", "--columns time,op,offset,size,- (as"),
+        (
+            "time_s,op,offset,size,handle\n1,W,512,512,0x7ffe0040\n",
+            "--columns time,op,offset,size,- (as its header says; its handles are no placement handles, which are 0 to 65534, and are passed over;",
+        ),
         // A completion and a process are not what they stand beside.
         (
             "STARTs,ENDs,COMM,TYPE,BLOCK,BYTES\n1.5,1.6,sh,WSM,8,512\n",

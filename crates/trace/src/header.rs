@@ -112,7 +112,8 @@ const NAMES: [(Role, &[&str]); 8] = [
             "nsid",
         ],
     ),
-    (Role::Handle, &["handle", "placementhandle", "fdphandle", "streamid", "writehint"]),
+    // Not stream_id or write_hint: 0 of these is that nothing was said, and of handles it is one of them.
+    (Role::Handle, &["handle", "placementhandle", "fdphandle"]),
     (
         Role::Response,
         &[
@@ -483,8 +484,6 @@ mod tests {
             ("handle", Handle, None),
             ("Placement Handle", Handle, None),
             ("fdp_handle", Handle, None),
-            ("stream_id", Handle, None),
-            ("write_hint", Handle, None),
             ("Response Time", Response, None),
             ("LATms", Response, Some(1_000_000)),
         ];

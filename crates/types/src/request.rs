@@ -84,8 +84,8 @@ pub struct HostRequest {
     pub offset: Bytes,
     /// Length in bytes; 0 only for a flush.
     pub length: Bytes,
-    /// Stream of a load, or volume of a trace (a disk number or ASU), it came from. Drives that place pages by handles take it for one,
-    /// unless `handle` says another.
+    /// Stream of a load, or volume of a trace (a disk number or ASU), it came from. Drives that place pages by handles take the
+    /// volume for a handle, unless `handle` says one.
     pub volume: u16,
     /// The placement handle of a write, if its trace says one. Of anything else it says nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -97,7 +97,7 @@ pub(super) struct Begun {
     arrival: SimTime,
     pub operation: Operation,
     met_gc: bool,
-    /// How long each of its operations is, where members hold copies and all are equally long.
+    /// How long each of its operations is, where members hold copies of one piece.
     pub each: Option<Bytes>,
     /// Operations that are not done.
     pub remaining: u32,

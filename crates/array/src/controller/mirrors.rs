@@ -37,7 +37,7 @@ pub(super) struct Mirrors {
     copies: usize,
     groups: Vec<Choices>,
     members: Vec<Told>,
-    /// By request, of those whose operations differ in length: how long each is.
+    /// By request, of those that are cut into several pieces: how long each operation is.
     lengths: Vec<Vec<Bytes>>,
 }
 

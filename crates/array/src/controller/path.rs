@@ -292,8 +292,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     }
 
     /// How a command is marked for its device, by the request of its operation: its placement handle ([`known_as`]), and
-    /// whether a write is with FUA. What the array does by itself has neither mark; writes of a log or bitmap, and writes and discards that replace
-    /// what is parked, are with FUA whoever waits for them. [`Purpose::Marks`] is something else: the bits of the bitmap.
+    /// whether the host wants it with FUA. What the array does by itself has neither mark. [`Purpose::Marks`] is something else: the bits of the
+    /// bitmap.
     #[inline]
     fn marks_of(&self, parent: Parent) -> (u16, bool) {
         let Some(request) = self.request_of(parent) else { return (0, false) };

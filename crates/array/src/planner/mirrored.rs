@@ -40,6 +40,7 @@ use super::{
     Rows, Tag, Transaction, View, flush, join, waits_or_parks,
 };
 use crate::layout::{Layout, Mirrored};
+use crate::member::Access;
 
 /// Plans RAID-1 and RAID-10.
 #[derive(Debug, Clone)]
@@ -152,8 +153,13 @@ impl MirroredPlanner {
                         let places = places.filter(|(copy, place)| is_held(*copy, place, length));
                         let mut held = places.map(|(_, place)| place);
                         let places = held.clone().filter(|place| Some(place.0) != except);
-                        let best =
-                            places.clone().min_by_key(|place| (left(place, length), to_do(place.0.index())));
+                        // Or a read that two reserved members have refused would go from one to the other for ever, though a third is open.
+                        let refuses =
+                            |member| except.is_some() && view.health.access(member) == Access::Reserved;
+                        let key = |place: &(DeviceId, Bytes)| {
+                            (refuses(place.0), left(place, length), to_do(place.0.index()))
+                        };
+                        let best = places.clone().min_by_key(key);
                         let best = if is_doubted { held.clone().next() } else { best };
                         // A race against the only copy that is left is no race.
                         let best = best.or_else(|| held.find(|place| Some(place.0) == except));

@@ -296,18 +296,23 @@ fn nvram_takes_what_is_for_a_reserved_member_and_not_what_a_full_cache_keeps_wai
     assert_eq!((nvram.parked_pages, nvram.destaged_pages, nvram.pages_left), (3, 3, 0));
 }
 
+/// One member, which is reserved from 50 to 200 us. Power is lost at a time in us, if at all.
+fn nvram_above_a_cache_that_forgets(lost_at: Option<u64>) -> Array {
+    let mut stage = Stage::new(Level::Raid0, 1, 4);
+    stage.config.members[0].ssd.write_cache.power_protected = false;
+    stage.config.knowledge.nvram = 4 * PAGE;
+    let power_losses = lost_at.map(|at| When::Time(us(at))).into_iter().collect();
+    stage.config.faults = Faults { power_losses, ..Faults::default() };
+    stage.build(&[(50, Action::Reserve(ZERO)), (200, Action::Return(ZERO))])
+}
+
 /// The member forgets what it caches. It programs page 8 from 60 to 260 us; page 0, which was written again, waits in its cache. The next version of page 0
 /// is parked, and the host discards it. The discard reaches the member at 200 us and drops what the cache has. Nothing older may be there from
 /// its answer on: that comes when the die has unmapped the page, and until then NVRAM keeps it.
 #[test]
 fn nvram_keeps_what_a_discard_replaces_until_older_data_cannot_come_back() {
     for lost_at in [None, Some(250)] {
-        let mut stage = Stage::new(Level::Raid0, 1, 4);
-        stage.config.members[0].ssd.write_cache.power_protected = false;
-        stage.config.knowledge.nvram = 4 * PAGE;
-        let power_losses = lost_at.map(|at| When::Time(us(at))).into_iter().collect();
-        stage.config.faults = Faults { power_losses, ..Faults::default() };
-        let mut array = stage.build(&[(50, Action::Reserve(ZERO)), (200, Action::Return(ZERO))]);
+        let mut array = nvram_above_a_cache_that_forgets(lost_at);
         submit(&mut array, 0, 40, Operation::Write, 8, 1);
         submit(&mut array, 1, 45, Operation::Write, 0, 1);
         submit(&mut array, 2, 100, Operation::Write, 0, 1);
@@ -329,12 +334,7 @@ fn nvram_keeps_what_a_discard_replaces_until_older_data_cannot_come_back() {
 #[test]
 fn nvram_keeps_what_a_cache_that_forgets_has_not_programmed() {
     for lost_at in [None, Some(250)] {
-        let mut stage = Stage::new(Level::Raid0, 1, 4);
-        stage.config.members[0].ssd.write_cache.power_protected = false;
-        stage.config.knowledge.nvram = 4 * PAGE;
-        let power_losses = lost_at.map(|at| When::Time(us(at))).into_iter().collect();
-        stage.config.faults = Faults { power_losses, ..Faults::default() };
-        let mut array = stage.build(&[(50, Action::Reserve(ZERO)), (200, Action::Return(ZERO))]);
+        let mut array = nvram_above_a_cache_that_forgets(lost_at);
         submit(&mut array, 0, 40, Operation::Write, 8, 1);
         submit(&mut array, 1, 100, Operation::Write, 0, 1);
         submit(&mut array, 2, 110, Operation::Flush, 0, 0);

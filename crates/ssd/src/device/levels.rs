@@ -127,7 +127,7 @@ impl<P: Probe> Device<P> {
         let Some(cache) = &self.cache else { return false };
         let sums = &mut self.standing.sums;
         let before = (sums.cached_pages, sums.cache_slots);
-        // Slots of a device that is no part of the array are nobody's.
+        // Slots of a device that is no part of the array are not counted.
         let takes_part = self.failed.is_none() && !self.stands_by;
         (sums.cached_pages, sums.cache_slots) =
             if takes_part { (cache.pages.held(), cache.pages.size()) } else { (0, 0) };

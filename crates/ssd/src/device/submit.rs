@@ -18,8 +18,8 @@ const BLOCK: usize = 6;
 pub struct Passage {
     /// The next of them.
     turn: usize,
-    /// When the last one came that it has been given.
-    last: SimTime,
+    /// When the last one came that it has been given, if one has.
+    last: Option<SimTime>,
     /// Where those that come next lie, if they are one page each.
     places: [Option<Place>; AHEAD],
 }
@@ -201,7 +201,7 @@ impl<P: Probe> Device<P> {
     /// [end](Self::end_passage).
     #[inline]
     pub fn begin_passage(&self, arriving: &[(SimTime, SubRequest)]) -> Passage {
-        let mut passage = Passage { turn: 0, last: SimTime::NEVER, places: [None; AHEAD] };
+        let mut passage = Passage { turn: 0, last: None, places: [None; AHEAD] };
         for turn in 0..AHEAD {
             passage.places[turn] = self.look_ahead(arriving, turn);
         }
@@ -243,7 +243,7 @@ impl<P: Probe> Device<P> {
     /// # Errors
     /// As [`Device::advance_until`].
     pub fn end_passage(&mut self, passage: &Passage, until: SimTime) -> Result<(), DeviceFailure> {
-        if passage.last != until {
+        if passage.last != Some(until) {
             self.advance_until(until, false)?;
         }
         self.await_all_settled(until);
@@ -260,8 +260,8 @@ impl<P: Probe> Device<P> {
     /// which is no earlier than the last of all. Nothing happens between sub-requests of one moment whose tokens have the same lower
     /// half: they are parts of one request.
     ///
-    /// Every page of which a sub-request is no more is looked up some time before its turn, so that what it will need is on its way to the caches:
-    /// first its map entry, then the block that this names.
+    /// A sub-request of one page is looked up some time before its turn, so that what it will need is on its way to the caches: first its map
+    /// entry, then the block that this names.
     ///
     /// # Errors
     /// As [`Device::submit`] and [`Device::advance_until`].
@@ -282,7 +282,7 @@ impl<P: Probe> Device<P> {
             if !joins {
                 self.advance_until(*at, false)?;
             }
-            passage.last = *at;
+            passage.last = Some(*at);
             let Some(place) = due.filter(|_| self.goes_plain()) else {
                 self.await_all_settled(*at);
                 self.submit(*at, *sub)?;

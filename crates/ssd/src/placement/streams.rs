@@ -14,8 +14,8 @@
 //! collection keeps them apart, too, so that two handles never share a block.
 //!
 //! Source: NVMe technical proposal 4146, Flexible Data Placement, in which reclaim unit handles are initially or persistently isolated;
-//! multi-stream drives (Kang et al., HotStorage 2014) are the former. Leaves out: reclaim units of several dies, which here are the blocks
-//! of one allocation unit; reclaim groups; events of the drive; and a host that asks how much of a reclaim unit is left.
+//! multi-stream drives (Kang et al., HotStorage 2014) are the former. Leaves out: reclaim units of several dies (here they
+//! are the blocks of one allocation unit), reclaim groups, and events of the drive. No host asks how much of a reclaim unit is left.
 
 use harmonia_types::registry::{self, Entry, own_keys};
 use schemars::JsonSchema;

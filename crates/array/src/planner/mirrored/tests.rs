@@ -7,6 +7,7 @@ use super::MirroredPlanner;
 use crate::coordination::Delivered;
 use crate::health::{Condition, Health};
 use crate::layout::{Copies, Layout, Level, Mirrored, Pattern};
+use crate::member::Member;
 use crate::planner::{
     Answer, Dodge, Kind, Look, LossCounters, Plan, PlannedOperation, Planner, Refusal, Restores, Transaction,
     View,
@@ -186,6 +187,22 @@ fn a_page_that_cannot_be_read_is_read_from_every_other_copy_once() {
     assert!(stage.plan(&transaction).operations().is_empty() && transaction.kind == Kind::Around);
     let losses = stage.planner.loss_counters();
     assert_eq!((losses.rebuilt_pages, losses.unread_pages), (1, 1));
+}
+
+/// Members 0 and 1 are reserved. Member 2 has more to do, but it does not refuse.
+#[test]
+fn a_read_that_a_reserved_member_refused_goes_to_one_that_is_open() {
+    let mut stage = Stage::new(Level::Raid1, 3, 1, 16);
+    for member in [0, 1] {
+        stage.health.change(DeviceId(member), Member::reserve);
+    }
+    stage.outstanding[2] = 64 * PAGE;
+    let read = Transaction::unlocked(Operation::Read, 2 * PAGE, 3 * PAGE);
+    let operation = stage.plan(&read).operations()[0];
+    assert_eq!(operation.device, DeviceId(0), "the member with least to do is asked first");
+    let (answer, _) = stage.refused(&read, &operation, Refusal::Reserved);
+    let Answer::Instead(next) = answer else { panic!("{answer:?}") };
+    assert_eq!(stage.plan(&next).operations()[0].device, DeviceId(2));
 }
 
 /// Member 0 refuses for so long. Another copy that would take as long is no better.
