@@ -120,7 +120,7 @@ fn is_mixed(runs: &[Report]) -> bool {
 /// What a tie is, how sure all this is, and what one seed cannot know.
 pub fn footnotes(comparison: &Comparison) -> Vec<String> {
     let tie = has_ties(comparison).then(|| {
-        "Tie: the interval of the difference holds zero, or the difference is below 0.1%. All intervals of differences \
+        "Tie: the interval of the difference, absolute or relative, holds zero, or the difference is below 0.1%. All intervals of differences \
          together hold with 95% confidence."
             .to_owned()
     });
