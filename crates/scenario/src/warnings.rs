@@ -136,7 +136,7 @@ impl Scenario {
                 percent(error)
             ),
             true => format!(
-                "about {}, or by more if a few pages take most writes, because the blocks that are being written are a larger part of a small drive",
+                "about {}, and by more if a few pages take most writes: the open blocks are a larger part of a small drive",
                 percent(error)
             ),
         };

@@ -19,14 +19,15 @@ const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
 const TIE: &str = " Tie: may be chance.";
 const CHANCE_AND_TIE: &str = " n.s., tie: may be chance.";
-const ONE_SEED: &str = " ±: 95% interval for one aged array.";
+const ONE_SEED: &str = " ±: 95% interval over one run's requests (--seeds 5: five runs).";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 /// What the reads have is told apart where there are writes, too.
 const READS: &str = "p99 of reads";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
 const AMPLIFICATION: &str = " Write amp includes parity.";
-const AMPLIFICATION_BEHIND_CACHE: &str = " Write amp counts parity, and is lower where caches absorb writes.";
+const AMPLIFICATION_BEHIND_CACHE: &str =
+    " Write amp: bytes that all SSDs program per byte that the host writes.";
 
 /// The answer of a comparison: at most 25 lines of 100 columns, unless there is much to warn of.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {

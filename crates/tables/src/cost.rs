@@ -84,7 +84,7 @@ fn sentence(figures: &[Figure], at: usize, first: &Report, name: Name) -> String
             (format!("Without coordination ({}) {metric}", name(label(first))), "if collection took no time")
         }
         0 => (format!("Under {} {metric}", name(label(first))), "if collection took no time"),
-        _ => (metric.to_owned(), "without it"),
+        _ => (metric.to_owned(), "without collection"),
     };
     let (value, against) = (numbers::ms(figure.value), numbers::ms(figure.against));
     if is_the_same(figure) {
@@ -103,8 +103,12 @@ fn sentence(figures: &[Figure], at: usize, first: &Report, name: Name) -> String
         let chance = if is_sure(change) { "" } else { " (n.s.)" };
         return format!("{begin} is {value} ms, {times} the {against} ms {without}{chance}.");
     }
-    let change = figure.change.as_ref().map(|change| format!(" ({})", signed(Some(change))));
-    format!("{begin} is {value} ms, and {against} ms {without}{}.", change.unwrap_or_default())
+    let change = match &figure.change {
+        Some(_) if figure.bounds().is_some() => format!(" ({})", signed(figure.change.as_ref())),
+        Some(_) => " (too few requests to tell them apart)".to_owned(),
+        None => String::new(),
+    };
+    format!("{begin} is {value} ms, and {against} ms {without}{change}.")
 }
 
 /// Whether collection changes nothing of a figure.
@@ -158,10 +162,12 @@ fn served(run: &Report) -> String {
         share if share < SHORT => {
             let before = match run.host.warmup_requests {
                 0 => String::new(),
-                left => format!(" and {} that still waited when the warm-up ended", counted(left, "request")),
+                left => {
+                    format!(" and for {} of the warm-up that still waited", counted(left, "request"))
+                }
             };
             format!(
-                " All {} arrive within {}; the array takes {} to serve them{before}.",
+                " All {} arrive within {}. The array takes {} for them{before}.",
                 numbers::count(run.host.requests),
                 numbers::duration(arrivals_ns),
                 numbers::duration(run.simulated_ns)

@@ -237,7 +237,7 @@ fn headline_with(runs: &[Report], seed: impl Fn(&Report) -> String) -> String {
     }
     fact(&|run| match divisor(run) {
         1 => String::new(),
-        scale => format!("1/{scale} of the capacity simulated"),
+        scale => format!("simulated at 1/{scale} of the capacity"),
     });
     fact(&|run| format!("{:.0}% full", run.precondition.fill * 100.0));
     fact(&|run| format!("{} requests{}", numbers::count(run.host.requests), sizes(run)));

@@ -261,7 +261,8 @@ impl Said<'_> {
         text
     }
 
-    /// Of figures in which all tie that one could build, or, in short, all but the baseline: what one of them has.
+    /// Of figures in which all tie that one could build, or, in short, all but the baseline: what one of them has. In short, too: of ties
+    /// with the baseline, who is lowest, if the table shows that.
     fn most_tie(&self, winner: &Winner, show: Show) -> Option<String> {
         let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
         let baseline = self.baseline();
@@ -278,11 +279,28 @@ impl Said<'_> {
             all if all + 1 == buildable && self.is_short && !has_baseline => {
                 let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
                 let chosen = winner.labels.iter().position(|label| Some(label) == chosen);
-                let (at, part) = chosen.map_or((0, ""), |at| (at, "chosen: "));
-                let versus = self.versus_baseline(&winner.labels[at], winner)?;
-                let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(baseline));
-                let value = show(winner.values[at]);
-                Some(format!("all but {baseline} tie ({part}{name}, {value}, {} {baseline})", below(&versus)))
+                let at = chosen.unwrap_or(0);
+                let which = match chosen {
+                    Some(_) => "the choice above".to_owned(),
+                    None => format!("{}, the lowest,", (self.name)(&winner.labels[at])),
+                };
+                let versus = below(&self.versus_baseline(&winner.labels[at], winner)?);
+                let (value, baseline) = (show(winner.values[at]), (self.name)(baseline));
+                Some(format!("all but {baseline} tie: {which} has {value}, {versus} {baseline}"))
+            }
+            all if self.is_short && has_baseline => {
+                let baseline_at = winner.labels.iter().position(|label| label == baseline)?;
+                let lowest = show(winner.values[0]);
+                if lowest == show(winner.values[baseline_at]) {
+                    return None;
+                }
+                let versus = self.versus_baseline(&winner.labels[0], winner)?;
+                let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
+                let chance = format!("{} {baseline} may be chance", below(&versus));
+                Some(match all {
+                    2 => format!("{name} and {baseline} tie: {name} is lowest ({lowest}), but {chance}"),
+                    _ => format!("{all} tie: {name} is lowest ({lowest}), but {chance}"),
+                })
             }
             _ => None,
         }
@@ -364,11 +382,10 @@ impl Said<'_> {
     fn tied(&self, winner: &Winner, show: Show) -> String {
         let Winner { labels, values, .. } = winner;
         let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
-        // In short the baseline stands for all, if that is among them: then it is plain that nothing is gained. One that the table shows to be
-        // lower is named before it.
+        // In short the baseline stands for all, if that is among them: then it is plain that nothing is gained.
         let baseline = labels.iter().position(|label| self.is_short && label == self.baseline());
         let is_shown = |at: usize| match baseline {
-            Some(baseline) => at == baseline || (at == 0 && show(values[0]) != show(values[baseline])),
+            Some(baseline) => at == baseline,
             None => at < if self.is_short { 1 } else { TIED_SHOWN },
         };
         let all = labels.iter().zip(values).enumerate();
@@ -603,11 +620,15 @@ mod tests {
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
-        let but = "all but local tie (chosen: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local)";
+        let but = "all but local tie: the choice above has 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
         assert_eq!(said(&[local, some], true), "local (1.000 ms) and 1 more tie");
-        let lower = "reactive-selective (1.000 ms) and local (2.000 ms) tie";
-        assert_eq!(said(&[some, local], true), lower, "the table shows one that is lower, so it is named");
+        let lower = "reactive-selective and local tie: ";
+        let said_of_lower = said(&[some, local], true);
+        assert!(
+            said_of_lower.starts_with(lower),
+            "the table shows one that is lower, so it is named: {said_of_lower}"
+        );
         assert!(
             said(&[all, some], false)
                 .starts_with("reactive-inclusive (1.000 ms) and reactive-selective (2.000 ms) tie, ")

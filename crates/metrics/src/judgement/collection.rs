@@ -218,6 +218,16 @@ pub fn judge<'a>(with: &'a [Report], figures: &'a [Figure]) -> (Verdict, Because
     }
 }
 
+/// "a, b and c".
+fn listed<Name: AsRef<str>>(names: &[Name]) -> String {
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// That nothing is to be done, and the most that collection may cost.
 pub fn do_nothing(figures: &[Figure]) -> String {
     let known = from_the_tail(figures).filter_map(|figure| Some((figure.metric.name(), figure.bounds()?.1)));
@@ -226,26 +236,18 @@ pub fn do_nothing(figures: &[Figure]) -> String {
         some.iter().map(|(name, most)| format!("{:.1}% to {name}", most * 100.0)).collect();
     if !none.is_empty() {
         let names: Vec<&str> = none.iter().map(|(name, _)| *name).collect();
-        let all = match names.split_last() {
-            Some((last, [])) => (*last).to_owned(),
-            Some((last, others)) => format!("{} and {last}", others.join(", ")),
-            None => String::new(),
-        };
-        most.push(format!("nothing to {all}"));
+        most.push(format!("nothing to {}", listed(&names)));
     }
     let at_most = if some.is_empty() { "" } else { " at most" };
     let knows_far_tail =
         figures.iter().any(|figure| figure.metric == Metric::P999 && figure.bounds().is_some());
-    let beyond =
-        if knows_far_tail { "" } else { " The runs are too short to say how much it adds to p99.9." };
+    let beyond = if knows_far_tail { "" } else { " The runs are too short to say so of p99.9." };
     // That it adds nothing at all stands with what it costs.
     match most.is_empty() || (some.is_empty() && knows_far_tail) {
         true => "Do nothing about garbage collection.".to_owned(),
         false => {
-            format!(
-                "Do nothing about garbage collection. Collection adds{at_most} {}.{beyond}",
-                most.join(", ")
-            )
+            let most = listed(&most);
+            format!("Do nothing about garbage collection. Collection adds{at_most} {most}.{beyond}")
         }
     }
 }

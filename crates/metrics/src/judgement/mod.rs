@@ -113,16 +113,13 @@ fn without_collection(variants: &[&[Report]]) -> Option<String> {
     let rate = served(bound);
     let shown = if rate < 10.0 { format!("{rate:.2}") } else { format_count(rate.round() as u64) };
     let (part, rest) = match () {
-        () if !is_late(bound) => ("is the cause", "keep up, and serve"),
+        () if !is_late(bound) => ("is the cause", "keep up".to_owned()),
         () if rate > (1.0 + PART) * served(late) => {
-            ("is a part of the cause", "serve more, but still not all:")
+            ("is a part of the cause", format!("serve more, but still not all: {shown} requests a second"))
         }
-        () => ("is not the cause", "serve no more than"),
+        () => ("is not the cause", format!("serve no more than {shown} requests a second")),
     };
-    Some(format!(
-        "Garbage collection {part}. If it took no time ({}), the array would {rest} {shown} requests a second",
-        label(bound)
-    ))
+    Some(format!("Garbage collection {part}. If it took no time ({}), the array would {rest}", label(bound)))
 }
 
 /// Requests a second over all runs of a variant.
@@ -240,8 +237,8 @@ mod tests {
         assert!(said(&[slow()]).ends_with(
             "it is so. Compare it with ideal (harmonia compare --policies local,ideal) to see what it would serve without collection"
         ));
-        let keeps_up = "it is so. Garbage collection is the cause. If it took no time (ideal), the array would keep up, and serve 15,000 \
-                        requests a second";
+        let keeps_up =
+            "it is so. Garbage collection is the cause. If it took no time (ideal), the array would keep up";
         assert_eq!(said(&[slow(), bound(&[])]), keeps_up);
         let part = "Garbage collection is a part of the cause. If it took no time (ideal), the array would serve more, but still not all: \
                     15,000 requests a second";
