@@ -135,10 +135,7 @@ impl Scenario {
                 percent(uniform),
                 percent(error)
             ),
-            true => format!(
-                "about {}, and by more if a few pages take most writes: the open blocks are a larger part of a small drive",
-                percent(error)
-            ),
+            true => format!("about {}, or more if a few pages take most writes", percent(error)),
         };
         Some(format!(
             "drives are simulated at ssd.scale = {}: write amplification may differ from that of whole drives by {how_far}. An \

@@ -17,9 +17,8 @@ const MORE: &str =
 const MORE_OF_ONE: &str = "--details: where the time went, all percentiles. --out DIR: a page with charts.";
 const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
-const TIE: &str = " Tie: may be chance.";
 const CHANCE_AND_TIE: &str = " n.s., tie: may be chance.";
-const ONE_SEED: &str = " ±: 95% interval over one run's requests (--seeds 5: five runs).";
+const ONE_SEED: &str = " ±: 95% interval over one run.";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 /// What the reads have is told apart where there are writes, too.
 const READS: &str = "p99 of reads";
@@ -178,8 +177,8 @@ fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads
         (has_widths && !is_alone, LEGEND),
         (has_widths && is_alone, ONE_SEED),
         (is_chance && !has_ties, CHANCE),
-        (has_ties && !is_chance, TIE),
-        (is_chance && has_ties, CHANCE_AND_TIE),
+        // What is said of a tie may be called n.s., too.
+        (has_ties, CHANCE_AND_TIE),
         (true, too_few),
         (true, not_served),
         (has_years, YEARS),

@@ -5,7 +5,6 @@ use harmonia_metrics::judgement::collection::{Cost, Figure, Verdict, is_sure};
 use harmonia_metrics::{Comparison, Report, Versus, Warning};
 
 use crate::label;
-use crate::load::counted;
 use crate::numbers::{self, NONE, or_none};
 use crate::winners::Name;
 
@@ -101,11 +100,12 @@ fn sentence(figures: &[Figure], at: usize, first: &Report, name: Name) -> String
     }
     if let Some((change, times)) = figure.change.as_ref().and_then(|change| Some((change, times(change)?))) {
         let chance = if is_sure(change) { "" } else { " (n.s.)" };
-        return format!("{begin} is {value} ms, {times} the {against} ms {without}{chance}.");
+        let would = if at == 0 { "it would be " } else { "" };
+        return format!("{begin} is {value} ms, {times} the {against} ms {would}{without}{chance}.");
     }
     let change = match &figure.change {
         Some(_) if figure.bounds().is_some() => format!(" ({})", signed(figure.change.as_ref())),
-        Some(_) => " (too few requests to tell them apart)".to_owned(),
+        Some(_) => " (too few requests for an interval)".to_owned(),
         None => String::new(),
     };
     format!("{begin} is {value} ms, and {against} ms {without}{change}.")
@@ -160,14 +160,12 @@ fn served(run: &Report) -> String {
     let set = run.scenario.pointer("/workload/arrival/rate").and_then(serde_json::Value::as_f64);
     let within = match arrivals_ns as f64 / run.simulated_ns as f64 {
         share if share < SHORT => {
-            let before = match run.host.warmup_requests {
-                0 => String::new(),
-                left => {
-                    format!(" and for {} of the warm-up that still waited", counted(left, "request"))
-                }
+            let they = match run.host.warmup_requests {
+                0 => "They".to_owned(),
+                left => format!("With {} of the warm-up that still waited, they", numbers::count(left)),
             };
             format!(
-                " All {} arrive within {}. The array takes {} for them{before}.",
+                " All {} arrive within {}. {they} take the array {}.",
                 numbers::count(run.host.requests),
                 numbers::duration(arrivals_ns),
                 numbers::duration(run.simulated_ns)
@@ -223,9 +221,12 @@ mod tests {
     #[test]
     fn each_figure_is_said_with_and_without_collection() {
         let text = said(&four_runs());
-        let begins = "Garbage collection matters here. Without coordination (local) the mean is 12.49 ms, 5.0 ±0.1 times the 2.500 ms if collection took no time.";
+        let begins = "Garbage collection matters here. Without coordination (local) the mean is 12.49 ms, 5.0 ±0.1 times the 2.500 ms it would be if collection took no time.";
         assert!(text.starts_with(begins), "{text}");
-        assert!(text.contains(" p99 is 76.81 ms, 25.7 ±0.0 times the 2.990 ms without it."), "{text}");
+        assert!(
+            text.contains(" p99 is 76.81 ms, 25.7 ±0.0 times the 2.990 ms without collection."),
+            "{text}"
+        );
     }
 
     /// What a policy leaves is not what collection costs: another first run gets no verdict.
@@ -327,8 +328,8 @@ mod tests {
         slow.host.arrivals_ns = Some(900_000_000);
         assert_eq!(
             served(&slow),
-            " The array serves 1,000 requests a second (4.10 MB/s) of 1,990 offered. All 2,000 arrive within 900.0 ms; the array \
-             takes 2.000 s to serve them."
+            " The array serves 1,000 requests a second (4.10 MB/s) of 1,990 offered. All 2,000 arrive within 900.0 ms. They take \
+             the array 2.000 s."
         );
     }
 }

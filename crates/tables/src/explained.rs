@@ -285,9 +285,12 @@ fn collected(ns: u64, of: &ExplainedCollection, is_one_of_several: bool) -> Stri
     if of.victims.len() > VICTIMS {
         victims.push_str(&format!(" and {} more", of.victims.len() - VICTIMS));
     }
-    let share = if is_one_of_several { format!("{} of it: ", duration(ns)) } else { String::new() };
+    let share = if is_one_of_several { format!("{} of the wait: ", duration(ns)) } else { String::new() };
     let victims = if victims.is_empty() { String::new() } else { format!("; victims: {victims}") };
-    format!("{share}began at {:.6} s because {why}, {length}{victims}", of.began_ns as f64 / 1e9)
+    format!(
+        "{share}a collection that began at {:.6} s because {why}, {length}{victims}",
+        of.began_ns as f64 / 1e9
+    )
 }
 
 #[cfg(test)]
@@ -388,7 +391,7 @@ mod tests {
         assert_eq!(told.parts.iter().map(|part| part.ns).sum::<u64>(), ns);
         assert_eq!(
             told.parts[3].collections,
-            ["began at 0.002000 s because gcsync ordered it, and took 5.000 ms"]
+            ["a collection that began at 0.002000 s because gcsync ordered it, and took 5.000 ms"]
         );
         assert!(
             told.sentence.contains("took 34.68 ms: 30.00 ms waiting for room for a page"),

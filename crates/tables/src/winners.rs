@@ -261,8 +261,8 @@ impl Said<'_> {
         text
     }
 
-    /// Of figures in which all tie that one could build, or, in short, all but the baseline: what one of them has. In short, too: of ties
-    /// with the baseline, who is lowest, if the table shows that.
+    /// Of figures in which all tie that one could build, or, in short, all but the baseline or some with it: what one of them has. One that
+    /// the table shows to be lower than the baseline is named.
     fn most_tie(&self, winner: &Winner, show: Show) -> Option<String> {
         let buildable = self.runs.iter().filter(|run| !run.is_ideal()).count();
         let baseline = self.baseline();
@@ -278,29 +278,22 @@ impl Said<'_> {
             }
             all if all + 1 == buildable && self.is_short && !has_baseline => {
                 let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
-                let chosen = winner.labels.iter().position(|label| Some(label) == chosen);
-                let at = chosen.unwrap_or(0);
-                let which = match chosen {
-                    Some(_) => "the choice above".to_owned(),
-                    None => format!("{}, the lowest,", (self.name)(&winner.labels[at])),
-                };
+                let at = winner.labels.iter().position(|label| Some(label) == chosen).unwrap_or(0);
                 let versus = below(&self.versus_baseline(&winner.labels[at], winner)?);
-                let (value, baseline) = (show(winner.values[at]), (self.name)(baseline));
-                Some(format!("all but {baseline} tie: {which} has {value}, {versus} {baseline}"))
+                let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(baseline));
+                let value = show(winner.values[at]);
+                Some(format!("all except {baseline} tie; {name} is {versus} {baseline} ({value})"))
             }
             all if self.is_short && has_baseline => {
-                let baseline_at = winner.labels.iter().position(|label| label == baseline)?;
-                let lowest = show(winner.values[0]);
-                if lowest == show(winner.values[baseline_at]) {
-                    return None;
-                }
-                let versus = self.versus_baseline(&winner.labels[0], winner)?;
+                let at = winner.labels.iter().position(|label| label == baseline)?;
+                let (lowest, value) = (show(winner.values[0]), show(winner.values[at]));
                 let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
-                let chance = format!("{} {baseline} may be chance", below(&versus));
-                Some(match all {
-                    2 => format!("{name} and {baseline} tie: {name} is lowest ({lowest}), but {chance}"),
-                    _ => format!("{all} tie: {name} is lowest ({lowest}), but {chance}"),
-                })
+                let those = format!("{all} of {buildable} tie");
+                if lowest == value {
+                    return Some(format!("{those} ({baseline}: {value})"));
+                }
+                let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
+                Some(format!("{those}; {name}, the lowest ({lowest}), is {versus} {baseline} n.s."))
             }
             _ => None,
         }
@@ -382,12 +375,7 @@ impl Said<'_> {
     fn tied(&self, winner: &Winner, show: Show) -> String {
         let Winner { labels, values, .. } = winner;
         let one = |(label, value): (&String, &f64)| format!("{} ({})", (self.name)(label), show(*value));
-        // In short the baseline stands for all, if that is among them: then it is plain that nothing is gained.
-        let baseline = labels.iter().position(|label| self.is_short && label == self.baseline());
-        let is_shown = |at: usize| match baseline {
-            Some(baseline) => at == baseline,
-            None => at < if self.is_short { 1 } else { TIED_SHOWN },
-        };
+        let is_shown = |at: usize| at < if self.is_short { 1 } else { TIED_SHOWN };
         let all = labels.iter().zip(values).enumerate();
         let shown: Vec<String> = all.filter(|(at, _)| is_shown(*at)).map(|(_, tied)| one(tied)).collect();
         match (labels.len() - shown.len(), shown.split_last()) {
@@ -463,7 +451,10 @@ impl Said<'_> {
                 (self.name)(self.baseline())
             ),
             None if !self.runs[1..].iter().any(is_for_any) => {
-                format!("of those compared only {} works with ordinary drives", (self.name)(self.baseline()))
+                format!(
+                    "of the policies compared, only {} works with ordinary drives",
+                    (self.name)(self.baseline())
+                )
             }
             None => "with ordinary drives, nothing compared is measurably faster".to_owned(),
         })
@@ -620,10 +611,10 @@ mod tests {
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
-        let but = "all but local tie: the choice above has 1.000 ms, 68.0% \u{b1}0.3 below local";
+        let but = "all except local tie; reactive-inclusive is 68.0% \u{b1}0.3 below local (1.000 ms)";
         assert_eq!(said(&[all, some], true), but);
-        assert_eq!(said(&[local, some], true), "local (1.000 ms) and 1 more tie");
-        let lower = "reactive-selective and local tie: ";
+        assert_eq!(said(&[local, some], true), "2 of 3 tie (local: 1.000 ms)");
+        let lower = "2 of 3 tie; reactive-selective, the lowest (1.000 ms), is ";
         let said_of_lower = said(&[some, local], true);
         assert!(
             said_of_lower.starts_with(lower),
@@ -649,7 +640,7 @@ mod tests {
         };
         let commands = ("gcsync", "command", 1_000);
         let ordinary = "ordinary drives";
-        assert_eq!(said(&[commands]), format!("Of those compared only local works with {ordinary}."));
+        assert_eq!(said(&[commands]), format!("Of the policies compared, only local works with {ordinary}."));
         let nothing = format!("With {ordinary}, nothing compared is measurably faster.");
         assert_eq!(said(&[commands, ("hedge", "nothing", 4_000)]), nothing);
         assert!(

@@ -84,6 +84,13 @@ impl Figure {
     pub fn bounds(&self) -> Option<(f64, f64)> {
         bounds(self.change.as_ref()?)
     }
+
+    /// The most that the change may be, as the sum of what is shown of it: "+0.2% ±0.4" is at most 0.6%.
+    fn most_shown(&self) -> Option<f64> {
+        let relative = self.change.as_ref()?.relative?;
+        let shown = |share: f64| (share * 1000.0).round();
+        Some((shown(relative.mean) + shown(relative.half_width?)) / 1000.0)
+    }
 }
 
 /// Whether collection matters.
@@ -230,7 +237,8 @@ fn listed<Name: AsRef<str>>(names: &[Name]) -> String {
 
 /// That nothing is to be done, and the most that collection may cost.
 pub fn do_nothing(figures: &[Figure]) -> String {
-    let known = from_the_tail(figures).filter_map(|figure| Some((figure.metric.name(), figure.bounds()?.1)));
+    let known =
+        from_the_tail(figures).filter_map(|figure| Some((figure.metric.name(), figure.most_shown()?)));
     let (some, none): (Vec<_>, Vec<_>) = known.partition(|(_, most)| *most >= NOTHING);
     let mut most: Vec<String> =
         some.iter().map(|(name, most)| format!("{:.1}% to {name}", most * 100.0)).collect();

@@ -113,8 +113,10 @@ fn all_at_once(run: &Report) -> Option<String> {
 fn overload(run: &Report) -> Option<String> {
     let arrivals_ns = run.host.arrivals_ns.filter(|&arrivals_ns| arrivals_ns > 0)?;
     let mean = run.host.response_ns.all.mean.filter(|_| run.host.requests >= REQUESTS_MIN)?;
-    let advice =
-        format!("Its response times mean nothing, because a longer run has longer ones. {}", remedy(run));
+    let advice = format!(
+        "Its response times mean nothing, because they grow with the length of the run. {}",
+        remedy(run)
+    );
     if let Some((first, last)) = growth(&run.host.batches.mean) {
         return Some(format!(
             "the array does not keep up with the load. The mean response grew from {} in the first quarter of the requests to {} \
