@@ -5,6 +5,7 @@ use harmonia_metrics::judgement::collection::{Cost, Figure, Verdict, is_sure};
 use harmonia_metrics::{Comparison, Report, Versus, Warning};
 
 use crate::label;
+use crate::load::counted;
 use crate::numbers::{self, NONE, or_none};
 use crate::winners::Name;
 
@@ -160,12 +161,12 @@ fn served(run: &Report) -> String {
     let set = run.scenario.pointer("/workload/arrival/rate").and_then(serde_json::Value::as_f64);
     let within = match arrivals_ns as f64 / run.simulated_ns as f64 {
         share if share < SHORT => {
-            let they = match run.host.warmup_requests {
-                0 => "They".to_owned(),
-                left => format!("With {} of the warm-up that still waited, they", numbers::count(left)),
+            let before = match run.host.warmup_requests {
+                0 => String::new(),
+                left => format!(", and {} of the warm-up that still waited,", counted(left, "request")),
             };
             format!(
-                " All {} arrive within {}. {they} take the array {}.",
+                " All {} arrive within {}. Serving them{before} takes {}.",
                 numbers::count(run.host.requests),
                 numbers::duration(arrivals_ns),
                 numbers::duration(run.simulated_ns)
@@ -328,8 +329,8 @@ mod tests {
         slow.host.arrivals_ns = Some(900_000_000);
         assert_eq!(
             served(&slow),
-            " The array serves 1,000 requests a second (4.10 MB/s) of 1,990 offered. All 2,000 arrive within 900.0 ms. They take \
-             the array 2.000 s."
+            " The array serves 1,000 requests a second (4.10 MB/s) of 1,990 offered. All 2,000 arrive within 900.0 ms. Serving \
+             them takes 2.000 s."
         );
     }
 }

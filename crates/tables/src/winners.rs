@@ -282,7 +282,7 @@ impl Said<'_> {
                 let versus = below(&self.versus_baseline(&winner.labels[at], winner)?);
                 let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(baseline));
                 let value = show(winner.values[at]);
-                Some(format!("all except {baseline} tie; {name} is {versus} {baseline} ({value})"))
+                Some(format!("all except {baseline} tie; {name} has {value}, {versus} {baseline}"))
             }
             all if self.is_short && has_baseline => {
                 let at = winner.labels.iter().position(|label| label == baseline)?;
@@ -293,7 +293,7 @@ impl Said<'_> {
                     return Some(format!("{those} ({baseline}: {value})"));
                 }
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
-                Some(format!("{those}; {name}, the lowest ({lowest}), is {versus} {baseline} n.s."))
+                Some(format!("{those}; the lowest of them, {name}, has {lowest}, {versus} {baseline} n.s."))
             }
             _ => None,
         }
@@ -611,10 +611,10 @@ mod tests {
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
-        let but = "all except local tie; reactive-inclusive is 68.0% \u{b1}0.3 below local (1.000 ms)";
+        let but = "all except local tie; reactive-inclusive has 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
         assert_eq!(said(&[local, some], true), "2 of 3 tie (local: 1.000 ms)");
-        let lower = "2 of 3 tie; reactive-selective, the lowest (1.000 ms), is ";
+        let lower = "2 of 3 tie; the lowest of them, reactive-selective, has 1.000 ms, ";
         let said_of_lower = said(&[some, local], true);
         assert!(
             said_of_lower.starts_with(lower),
