@@ -18,7 +18,7 @@ const MORE_OF_ONE: &str = "--details: where the time went, all percentiles. --ou
 const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
 const CHANCE_AND_TIE: &str = " n.s., tie: may be chance.";
-const ONE_SEED: &str = " ±: 95% interval over one run.";
+const ONE_SEED: &str = " ±: 95% interval, from parts of one run.";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 /// What the reads have is told apart where there are writes, too.
 const READS: &str = "p99 of reads";

@@ -278,24 +278,38 @@ impl Said<'_> {
             }
             all if all + 1 == buildable && self.is_short && !has_baseline => {
                 let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
-                let at = winner.labels.iter().position(|label| Some(label) == chosen).unwrap_or(0);
+                let chosen = winner.labels.iter().position(|label| Some(label) == chosen);
+                let (at, which) = chosen.map_or((0, "lowest"), |at| (at, "chosen"));
                 let versus = below(&self.versus_baseline(&winner.labels[at], winner)?);
                 let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(baseline));
                 let value = show(winner.values[at]);
-                Some(format!("all except {baseline} tie; {name} has {value}, {versus} {baseline}"))
+                Some(format!("tie of all but {baseline}; {which}: {name}, {value}, {versus} {baseline}"))
             }
-            all if self.is_short && has_baseline => {
+            _ if self.is_short && has_baseline => {
                 let at = winner.labels.iter().position(|label| label == baseline)?;
                 let (lowest, value) = (show(winner.values[0]), show(winner.values[at]));
                 let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
-                let those = format!("{all} of {buildable} tie");
+                let those = self.those(winner);
                 if lowest == value {
-                    return Some(format!("{those} ({baseline}: {value})"));
+                    return Some(format!("{those}; {baseline}: {value}"));
                 }
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
-                Some(format!("{those}; the lowest of them, {name}, has {lowest}, {versus} {baseline} n.s."))
+                Some(format!("{those}; lowest: {name}, {lowest}, {versus} {baseline} n.s."))
             }
             _ => None,
+        }
+    }
+
+    /// Who tie, by who has more.
+    fn those(&self, winner: &Winner) -> String {
+        let ranked = self.runs.iter().filter(|run| !run.is_ideal()).map(label);
+        let ranked = ranked.filter(|one| !winner.unknown.iter().any(|unknown| unknown == one));
+        let higher: Vec<&str> = ranked.filter(|one| !winner.labels.iter().any(|tied| tied == one)).collect();
+        match (&higher[..], winner.unknown.is_empty()) {
+            ([one], true) => format!("tie of all but {} (higher)", (self.name)(one)),
+            ([], _) => format!("tie of {}", winner.labels.len()),
+            ([_], false) => format!("tie of {} (1 is higher)", winner.labels.len()),
+            (all, _) => format!("tie of {} ({} are higher)", winner.labels.len(), all.len()),
         }
     }
 
@@ -611,10 +625,10 @@ mod tests {
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
-        let but = "all except local tie; reactive-inclusive has 1.000 ms, 68.0% \u{b1}0.3 below local";
+        let but = "tie of all but local; chosen: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
-        assert_eq!(said(&[local, some], true), "2 of 3 tie (local: 1.000 ms)");
-        let lower = "2 of 3 tie; the lowest of them, reactive-selective, has 1.000 ms, ";
+        assert_eq!(said(&[local, some], true), "tie of all but reactive-inclusive (higher); local: 1.000 ms");
+        let lower = "tie of all but reactive-inclusive (higher); lowest: reactive-selective, 1.000 ms, ";
         let said_of_lower = said(&[some, local], true);
         assert!(
             said_of_lower.starts_with(lower),

@@ -57,7 +57,7 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let subject = subject(pair, name);
     let subject = if price.starts_with(&subject) { "It" } else { &*subject };
     let rung = needs(best);
-    let needs = required(rung).map(|what| format!(" {subject} needs {rung} SSDs, which {what}."));
+    let needs = required(rung).map(|what| format!(" {subject} needs SSDs that {what} ({rung})."));
     Some(format!(
         "Choose {}{}{}{}{} {}{}",
         choices(pair, name),
