@@ -75,7 +75,7 @@ pub(crate) fn says(verdict: Verdict) -> Option<&'static str> {
     }
 }
 
-/// "p99 is 13.47 ms, and 0.8596 ms without it (+12.3% ±0.4).": of one figure, or of several that are the same without collection.
+/// "p99 is 1.123 ms, +12.3% ±0.4 against 1.000 ms without collection.": of one figure, or of several that are the same without collection.
 fn sentence(figures: &[Figure], at: usize, first: &Report, name: Name) -> String {
     let [figure, more @ ..] = figures else { return String::new() };
     let metric = figure.metric.name();
@@ -104,12 +104,15 @@ fn sentence(figures: &[Figure], at: usize, first: &Report, name: Name) -> String
         let would = if at == 0 { "it would be " } else { "" };
         return format!("{begin} is {value} ms, {times} the {against} ms {would}{without}{chance}.");
     }
-    let change = match &figure.change {
-        Some(_) if figure.bounds().is_some() => format!(" ({})", signed(figure.change.as_ref())),
-        Some(_) => " (too few requests for an interval)".to_owned(),
-        None => String::new(),
+    let few = match &figure.change {
+        Some(_) if figure.bounds().is_some() => {
+            let change = signed(figure.change.as_ref());
+            return format!("{begin} is {value} ms, {change} against {against} ms {without}.");
+        }
+        Some(_) => " (too few requests for an interval)",
+        None => "",
     };
-    format!("{begin} is {value} ms, and {against} ms {without}{change}.")
+    format!("{begin} is {value} ms, and {against} ms {without}{few}.")
 }
 
 /// Whether collection changes nothing of a figure.
@@ -163,10 +166,10 @@ fn served(run: &Report) -> String {
         share if share < SHORT => {
             let before = match run.host.warmup_requests {
                 0 => String::new(),
-                left => format!(", and {} of the warm-up that still waited,", counted(left, "request")),
+                left => format!(", with {} that still waited after the warm-up", counted(left, "request")),
             };
             format!(
-                " All {} arrive within {}. Serving them{before} takes {}.",
+                " All {} arrive within {}. Serving them takes {}{before}.",
                 numbers::count(run.host.requests),
                 numbers::duration(arrivals_ns),
                 numbers::duration(run.simulated_ns)

@@ -277,13 +277,10 @@ impl Said<'_> {
                 Some(format!("all tie ({}: {})", (self.name)(baseline), show(winner.values[at])))
             }
             all if all + 1 == buildable && self.is_short && !has_baseline => {
-                let chosen = self.comparison.winners.mean.as_ref().and_then(|mean| mean.labels.first());
-                let chosen = winner.labels.iter().position(|label| Some(label) == chosen);
-                let (at, which) = chosen.map_or((0, "lowest"), |at| (at, "chosen"));
-                let versus = below(&self.versus_baseline(&winner.labels[at], winner)?);
-                let (name, baseline) = ((self.name)(&winner.labels[at]), (self.name)(baseline));
-                let value = show(winner.values[at]);
-                Some(format!("tie of all but {baseline}; {which}: {name}, {value}, {versus} {baseline}"))
+                let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
+                let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
+                let value = show(winner.values[0]);
+                Some(format!("tie of all but {baseline}; lowest: {name}, {value}, {versus} {baseline}"))
             }
             _ if self.is_short && has_baseline => {
                 let at = winner.labels.iter().position(|label| label == baseline)?;
@@ -300,17 +297,11 @@ impl Said<'_> {
         }
     }
 
-    /// Who tie, by who has more.
+    /// How many tie, of all that are ranked.
     fn those(&self, winner: &Winner) -> String {
-        let ranked = self.runs.iter().filter(|run| !run.is_ideal()).map(label);
-        let ranked = ranked.filter(|one| !winner.unknown.iter().any(|unknown| unknown == one));
-        let higher: Vec<&str> = ranked.filter(|one| !winner.labels.iter().any(|tied| tied == one)).collect();
-        match (&higher[..], winner.unknown.is_empty()) {
-            ([one], true) => format!("tie of all but {} (higher)", (self.name)(one)),
-            ([], _) => format!("tie of {}", winner.labels.len()),
-            ([_], false) => format!("tie of {} (1 is higher)", winner.labels.len()),
-            (all, _) => format!("tie of {} ({} are higher)", winner.labels.len(), all.len()),
-        }
+        let is_ranked =
+            |run: &&Report| !run.is_ideal() && !winner.unknown.iter().any(|one| one == label(run));
+        format!("tie of {} of {} policies", winner.labels.len(), self.runs.iter().filter(is_ranked).count())
     }
 
     /// Who takes no part in a figure, and why.
@@ -625,10 +616,10 @@ mod tests {
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
-        let but = "tie of all but local; chosen: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local";
+        let but = "tie of all but local; lowest: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
-        assert_eq!(said(&[local, some], true), "tie of all but reactive-inclusive (higher); local: 1.000 ms");
-        let lower = "tie of all but reactive-inclusive (higher); lowest: reactive-selective, 1.000 ms, ";
+        assert_eq!(said(&[local, some], true), "tie of 2 of 3 policies; local: 1.000 ms");
+        let lower = "tie of 2 of 3 policies; lowest: reactive-selective, 1.000 ms, ";
         let said_of_lower = said(&[some, local], true);
         assert!(
             said_of_lower.starts_with(lower),
