@@ -5,7 +5,6 @@ use harmonia_metrics::judgement::collection::{Cost, Figure, Verdict, is_sure};
 use harmonia_metrics::{Comparison, Report, Versus, Warning};
 
 use crate::label;
-use crate::load::counted;
 use crate::numbers::{self, NONE, or_none};
 use crate::winners::Name;
 
@@ -166,10 +165,10 @@ fn served(run: &Report) -> String {
         share if share < SHORT => {
             let before = match run.host.warmup_requests {
                 0 => String::new(),
-                left => format!(", with {} that still waited after the warm-up", counted(left, "request")),
+                left => format!(" and {} that were waiting already", numbers::count(left)),
             };
             format!(
-                " All {} arrive within {}. Serving them takes {}{before}.",
+                " All {} arrive within {}. It takes {} to serve them{before}.",
                 numbers::count(run.host.requests),
                 numbers::duration(arrivals_ns),
                 numbers::duration(run.simulated_ns)
@@ -332,8 +331,8 @@ mod tests {
         slow.host.arrivals_ns = Some(900_000_000);
         assert_eq!(
             served(&slow),
-            " The array serves 1,000 requests a second (4.10 MB/s) of 1,990 offered. All 2,000 arrive within 900.0 ms. Serving \
-             them takes 2.000 s."
+            " The array serves 1,000 requests a second (4.10 MB/s) of 1,990 offered. All 2,000 arrive within 900.0 ms. It takes \
+             2.000 s to serve them."
         );
     }
 }

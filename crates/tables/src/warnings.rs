@@ -51,11 +51,11 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Short {
         let said = worst.text.split(". ").next().unwrap_or_default().trim_end_matches('.');
         let about = subjects(comparison, more);
         let more = match more.len() {
-            0 => "--details".to_owned(),
-            1 => format!("--details: one more warning, on {about}"),
-            _ => format!("--details: more warnings, on {about}"),
+            0 => " (--details)".to_owned(),
+            1 => format!(". Another warning (--details) is about {about}"),
+            _ => format!(". Other warnings (--details) are about {about}"),
         };
-        after = painted(&format!("warning: {said} ({more})"), style);
+        after = painted(&format!("warning: {said}{more}"), style);
     }
     Short { first, after }
 }
@@ -144,16 +144,15 @@ mod tests {
         );
         assert_eq!(
             told(&[first, key]),
-            "warning: drives are scaled (--details: one more warning, on workload.remap)\n"
+            "warning: drives are scaled. Another warning (--details) is about workload.remap\n"
         );
         let code = ("rows-passed-over", "3 of 3 rows of a.csv were passed over", &[][..]);
         let policies =
             ("policy", "under reactive-inclusive, ssd.gc.domain matters", &["reactive-inclusive"][..]);
-        let hidden =
-            "(--details: more warnings, on workload.remap, rows passed over and reactive-inclusive)\n";
+        let hidden = ". Other warnings (--details) are about workload.remap, rows passed over and reactive-inclusive\n";
         assert!(told(&[first, key, code, policies, key]).ends_with(hidden));
         let many = ["a", "b", "c", "d", "e", "f", "g"];
-        let hidden = "(--details: one more warning, on a, b, c, d, e and 2 more)\n";
+        let hidden = ". Another warning (--details) is about a, b, c, d, e and 2 more\n";
         assert!(told(&[first, ("policy", "it is so", &many[..])]).ends_with(hidden));
     }
 

@@ -118,6 +118,12 @@ fn what_collection_keeps_waiting_is_told_part_by_part() {
         (parts(&bench, PAGE, PAGE), bench.device.collection_left_in(PAGE, PAGE, SimTime(200))),
         (vec![], None)
     );
+    // Of more pages than there are dies the dies are asked first: it may be the last one.
+    let mut bench = Bench::aged(&two_dies(), &[1]);
+    bench.read(0, 1, 1, 1).advance(200);
+    let odd = [(PAGE, 2 * PAGE, 25_800), (3 * PAGE, 4 * PAGE, 25_800)];
+    assert_eq!(parts(&bench, 0, 4 * PAGE), odd);
+    assert_eq!(parts(&Bench::aged(&two_dies(), &[]), 0, 4 * PAGE), []);
     // The other one begins 100 ns later.
     let mut bench = Bench::aged(&two_dies(), &[0, 1]);
     bench.read(0, 1, 0, 1).read(100, 2, 1, 1).advance(200);
