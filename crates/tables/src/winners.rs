@@ -282,30 +282,17 @@ impl Said<'_> {
                 let value = show(winner.values[0]);
                 Some(format!("tie of all but {baseline}; lowest: {name}, {value}, {versus} {baseline}"))
             }
-            tied if self.is_short && has_baseline => {
+            _ if self.is_short && has_baseline => {
                 let at = winner.labels.iter().position(|label| label == baseline)?;
                 let (lowest, value) = (show(winner.values[0]), show(winner.values[at]));
                 let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
-                let those = self.those(winner);
                 if lowest == value {
-                    return Some(format!("{those}; {baseline}: {value}"));
+                    return Some(format!("no winner ({baseline}: {value})"));
                 }
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
-                Some(format!("{those}; lowest of the {tied}: {name}, {lowest}, {versus} {baseline} n.s."))
+                Some(format!("no winner: {name} is lowest ({lowest}), but {versus} {baseline} may be chance"))
             }
             _ => None,
-        }
-    }
-
-    /// How many tie, and how many have more.
-    fn those(&self, winner: &Winner) -> String {
-        let is_ranked =
-            |run: &&Report| !run.is_ideal() && !winner.unknown.iter().any(|one| one == label(run));
-        let (ranked, tied) = (self.runs.iter().filter(is_ranked).count(), winner.labels.len());
-        match ranked.saturating_sub(tied) {
-            0 => format!("{tied} tie"),
-            1 => format!("{tied} tie, 1 is higher"),
-            higher => format!("{tied} tie, {higher} are higher"),
         }
     }
 
@@ -623,8 +610,8 @@ mod tests {
         assert_eq!(said(&[local, all, some], false), each);
         let but = "tie of all but local; lowest: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
-        assert_eq!(said(&[local, some], true), "2 tie, 1 is higher; local: 1.000 ms");
-        let lower = "2 tie, 1 is higher; lowest of the 2: reactive-selective, 1.000 ms, ";
+        assert_eq!(said(&[local, some], true), "no winner (local: 1.000 ms)");
+        let lower = "no winner: reactive-selective is lowest (1.000 ms), but ";
         let said_of_lower = said(&[some, local], true);
         assert!(
             said_of_lower.starts_with(lower),
