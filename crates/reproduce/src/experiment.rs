@@ -57,6 +57,7 @@ const EXPERIMENTS: &[(&str, &str)] = &[
     ("gaftl-reads", include_str!("../../../experiments/gaftl-reads.toml")),
     ("gaftl-sequential", include_str!("../../../experiments/gaftl-sequential.toml")),
     ("gaftl-real", include_str!("../../../experiments/gaftl-real.toml")),
+    ("gaftl-floating", include_str!("../../../experiments/gaftl-floating.toml")),
     ("gaftl-fill", include_str!("../../../experiments/gaftl-fill.toml")),
     ("gaftl-reserve", include_str!("../../../experiments/gaftl-reserve.toml")),
     ("gaftl-ages", include_str!("../../../experiments/gaftl-ages.toml")),

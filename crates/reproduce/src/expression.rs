@@ -21,7 +21,7 @@ use crate::measure::{Measure, Met, Quantity, lowered, ratio};
 use crate::reading::Reading;
 
 /// What policies count that a page shows.
-const COUNTED: [&str; 10] = [
+const COUNTED: [&str; 12] = [
     "displaced",
     "entered_n",
     "entered_p",
@@ -30,6 +30,8 @@ const COUNTED: [&str; 10] = [
     "home_in_idle",
     "migrated_away",
     "migrated_back",
+    "parity_moved",
+    "units_moved",
     "waits_full",
     "waits_several",
 ];

@@ -69,6 +69,9 @@ const READINGS: &[(&str, &str)] = &[
     ("mongodb-few-deletes", include_str!("../../../experiments/readings/mongodb-few-deletes.toml")),
     ("after-filling", include_str!("../../../experiments/readings/after-filling.toml")),
     ("until-enough", include_str!("../../../experiments/readings/until-enough.toml")),
+    ("same-layout", include_str!("../../../experiments/readings/same-layout.toml")),
+    ("rows", include_str!("../../../experiments/readings/rows.toml")),
+    ("rows-until-enough", include_str!("../../../experiments/readings/rows-until-enough.toml")),
 ];
 
 /// All readings of `experiments/readings/`.

@@ -6,23 +6,15 @@ use harmonia_reproduce::experiment::experiments;
 use harmonia_run::{RunOptions, Silent, Unobserved, run};
 
 /// An eighth of the blocks, a second of requests that are measured.
-const SMALL: [&str; 5] = [
+const SMALL: [&str; 4] = [
     "ssd.geometry.blocks_per_plane=64",
-    "array.free_stripes=128",
     "precondition.overwrite=2",
     "workload.requests=1300",
     "workload.warmup=300",
 ];
 
-/// The same with stripes that leave a member free. They hold three members' worth where rows hold four, of which 70% are written: so
-/// that members are as full, 87.5% of three.
-const FLOATING: [&str; 5] = [
-    "array.free_stripes=0",
-    "array.coordination.stripes=floating",
-    "precondition.fill=0.875",
-    "workload.stream.random.address.footprint=0.875",
-    "workload.stream.sequential.address.footprint=0.875",
-];
+/// As many free stripes for their size as the experiments have.
+const ROWS: &str = "array.free_stripes=128";
 
 fn report(variant: &str, experiment: &harmonia_reproduce::Experiment, also: &[&str]) -> Report {
     let sets: Vec<String> = SMALL.iter().chain(also).map(|&set| set.to_owned()).collect();
@@ -40,9 +32,9 @@ fn while_members_take_turns_nobody_waits_for_collection_uncounted() {
     let (mut turns, mut calm, mut full) = (0, 0, 0);
     for experiment in experiments().expect("valid experiments") {
         let is_sweep = experiment.id.starts_with("gaftl") && experiment.id != "gaftl-reserve";
-        let on_chips = |name: &&String| name.ends_with("/gaftl") && !name.starts_with("dies");
+        let on_chips = |name: &&String| name.ends_with("/rows") && !name.starts_with("dies");
         for variant in experiment.variants().iter().filter(|_| is_sweep).filter(on_chips) {
-            let report = report(variant, &experiment, &[]);
+            let report = report(variant, &experiment, &[ROWS]);
             let response = &report.host.response_ns;
             let met = response.met_gc_read.count + response.met_gc_write.count;
             let counters = &report.array.coordination.counters;
@@ -73,11 +65,10 @@ fn collecting(report: &Report) -> f64 {
 fn with_floating_stripes_nobody_waits_for_collection_below_85_percent() {
     let (mut turns, mut moved, mut runs, mut most) = (0, 0, 0, 0.0_f64);
     for experiment in experiments().expect("valid experiments") {
-        let is_sweep = experiment.id.starts_with("gaftl")
-            && !["gaftl-reserve", "gaftl-fill", "gaftl-ages"].contains(&experiment.id.as_str());
+        let is_sweep = experiment.id.starts_with("gaftl");
         let on_chips = |name: &&String| name.ends_with("/gaftl") && !name.starts_with("dies");
         for variant in experiment.variants().iter().filter(|_| is_sweep).filter(on_chips) {
-            let report = report(variant, &experiment, &FLOATING);
+            let report = report(variant, &experiment, &[]);
             let response = &report.host.response_ns;
             let met = response.met_gc_read.count + response.met_gc_write.count;
             let (counters, collecting) = (&report.array.coordination.counters, collecting(&report));

@@ -49,10 +49,10 @@ pub(super) fn floors_in_words(reader: &Reader<'_>) -> String {
     }
 }
 
-/// Whether requests of GAFTL met collection under those loads only under which stripes ran out or several members collected.
+/// Whether requests of GAFTL in rows met collection under those loads only under which stripes ran out or several members collected.
 pub(super) fn waits_only_where_full(reader: &Reader<'_>) -> bool {
     gaftl::evaluated().into_iter().all(|(experiment, point)| {
-        let of = |quantity| reader.interval(&gaftl::at(quantity, experiment, &point, "gaftl"));
+        let of = |quantity| reader.interval(&gaftl::at(quantity, experiment, &point, "rows"));
         let waits = |name| of(Counted(name)).is_none_or(|count| count.low() > 0.0 || count.high() >= 0.5);
         waits("waits_full") || waits("waits_several") || of(MetGc).is_some_and(|met| met.mean == 0.0)
     })

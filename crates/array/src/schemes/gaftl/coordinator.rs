@@ -39,7 +39,7 @@
 //! `waits_several`, in rows). Writes then wait, or go to NVRAM. `array.free_stripes` says how many stripes there are. They are
 //! taken from the capacity whatever the policy, so that policies are compared on the same array.
 //!
-//! With `stripes = "floating"` no stripes are kept free, and nothing comes home. A stripe of `n` members has `n - 2` units and a parity
+//! With `stripes = "floating"`, which the paper's text supports best, no stripes are kept free, and nothing comes home. A stripe of `n` members has `n - 2` units and a parity
 //! on RAID-5, or `n - 3` units, P and Q on RAID-6, and leaves one member free. What is in the way of a write, a unit or parity, is written
 //! on the free member and stays there; the member that collects is then free of the stripe. One 4 KiB write takes 2 reads and 2
 //! writes on five members of RAID-5, whoever collects. On six members of RAID-6 it takes 2 reads and 3 writes, and one read more if a unit
