@@ -62,26 +62,34 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Short {
 
 /// So many subjects of warnings are named.
 const SUBJECTS: usize = 5;
+/// Of more policies only the number: the table need not show them.
+const POLICIES_NAMED: usize = 2;
 /// The tables that keys of a scenario stand in.
 const TABLES: [&str; 4] = ["array", "ssd", "workload", "precondition"];
 
 /// What these warnings are about: the policies that one is true of, or, if it is true of all, the first key that it names, or what kind
 /// it is.
 fn subjects(comparison: &Comparison, warnings: &[&Warning]) -> String {
-    let mut names: Vec<String> = Vec::new();
+    let add = |all: &mut Vec<String>, name: String| {
+        if !all.contains(&name) {
+            all.push(name);
+        }
+    };
+    let (mut names, mut policies) = (Vec::new(), Vec::new());
     for warning in warnings {
         let of = |runs: &[Report]| {
             runs[0].is_ideal() || warning.labels.iter().any(|named| named == label(&runs[0]))
         };
-        let about = match comparison.variants().all(of) || warning.labels.is_empty() {
-            true => vec![key_in(&warning.text).map_or_else(|| warning.code.replace('-', " "), str::to_owned)],
-            false => warning.labels.clone(),
-        };
-        about.into_iter().for_each(|name| {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        });
+        if comparison.variants().all(of) || warning.labels.is_empty() {
+            let kind = || warning.code.replace('-', " ");
+            add(&mut names, key_in(&warning.text).map_or_else(kind, str::to_owned));
+        } else {
+            warning.labels.iter().for_each(|label| add(&mut policies, label.clone()));
+        }
+    }
+    match policies.len() {
+        ..=POLICIES_NAMED => names.append(&mut policies),
+        many => names.push(format!("{many} policies")),
     }
     let hidden = names.len().saturating_sub(SUBJECTS);
     if hidden > 1 {
@@ -152,7 +160,7 @@ mod tests {
         let hidden = ". Other warnings (--details) are about workload.remap, rows passed over and reactive-inclusive\n";
         assert!(told(&[first, key, code, policies, key]).ends_with(hidden));
         let many = ["a", "b", "c", "d", "e", "f", "g"];
-        let hidden = ". Another warning (--details) is about a, b, c, d, e and 2 more\n";
+        let hidden = ". Another warning (--details) is about 7 policies\n";
         assert!(told(&[first, ("policy", "it is so", &many[..])]).ends_with(hidden));
     }
 

@@ -272,10 +272,6 @@ impl Said<'_> {
             all if all == buildable && !self.is_short => {
                 Some(format!("all tie: {}", self.tied(winner, show)))
             }
-            all if all == buildable => {
-                let at = winner.labels.iter().position(|label| label == baseline)?;
-                Some(format!("no winner: all tie ({}: {})", (self.name)(baseline), show(winner.values[at])))
-            }
             all if all + 1 == buildable && self.is_short && !has_baseline => {
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
                 let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
@@ -287,7 +283,7 @@ impl Said<'_> {
                 let (lowest, value) = (show(winner.values[0]), show(winner.values[at]));
                 let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
                 if lowest == value {
-                    return Some(format!("no winner: some tie ({baseline}: {value})"));
+                    return Some(format!("no winner: nobody is clearly below {baseline} ({value})"));
                 }
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
                 Some(format!("no winner: {name} is lowest ({lowest}), but {versus} {baseline} may be chance"))
@@ -603,14 +599,17 @@ mod tests {
             told(&Said { comparison: &comparison, runs: &runs, name: str::to_owned, is_short }).remove(0).text
         };
         let [local, all, some] = ["local", "reactive-inclusive", "reactive-selective"];
-        assert_eq!(said(&[local, all, some], true), "no winner: all tie (local: 1.000 ms)");
-        assert_eq!(said(&[all, some, local], true), "no winner: all tie (local: 3.000 ms)");
+        assert_eq!(said(&[local, all, some], true), "no winner: nobody is clearly below local (1.000 ms)");
+        assert!(
+            said(&[all, some, local], true)
+                .starts_with("no winner: reactive-inclusive is lowest (1.000 ms), but ")
+        );
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
         let but = "tie of all but local; lowest: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
-        assert_eq!(said(&[local, some], true), "no winner: some tie (local: 1.000 ms)");
+        assert_eq!(said(&[local, some], true), "no winner: nobody is clearly below local (1.000 ms)");
         let lower = "no winner: reactive-selective is lowest (1.000 ms), but ";
         let said_of_lower = said(&[some, local], true);
         assert!(
