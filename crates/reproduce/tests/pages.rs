@@ -110,7 +110,8 @@ fn the_readme_has_the_total_of_named_drives() {
     let total = tables::total(&drives().iter().map(|drive| judge(drive, &shows)).collect::<Vec<_>>());
     let [others_met, others, met, fitted] = numbers(&total);
     readme_says(&format!(
-        "were fitted to {fitted} measurements and meet {met} of them within stated tolerances, and {others_met} of {others} others."
+        "were fitted to {fitted} measurements and meet {met} of them within stated tolerances. Of {others} other measurements they meet \
+         {others_met}."
     ));
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
 
 /// What keeps stripes that leave a member free each from this array.
 fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
-    let ArrayConfig { level, knowledge, faults, parity_shares, stripe_cache, .. } = array;
+    let ArrayConfig { level, knowledge, faults, stripe_cache, .. } = array;
     let rows = "array.coordination.stripes = \"rows\"";
     let problem = if !matches!(level, Level::Raid5(_) | Level::Raid6(_)) {
         let problem = format!("floating stripes have their parity on any member, which {level} has not");
@@ -82,8 +82,6 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
         return Some((problem.into(), allowed));
     } else if knowledge.free_stripes > 0 {
         ("each floating stripe leaves a member free, and none is kept free besides", "array.free_stripes = 0")
-    } else if !parity_shares.is_empty() {
-        ("parity of floating stripes lies where it was written last", "no array.parity_shares")
     } else if stripe_cache.entries > 0 {
         ("a stripe cache keeps rows as if all of them were at home", "array.stripe_cache = 0")
     } else if knowledge.nvram > 0 {

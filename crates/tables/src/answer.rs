@@ -17,6 +17,7 @@ const MORE: &str =
 const MORE_OF_ONE: &str = "--details: where the time went, all percentiles. --out DIR: a page with charts.";
 const LEGEND: &str = " ±: 95% confidence.";
 const CHANCE: &str = " n.s.: may be chance.";
+const TIE: &str = " Tie: may be chance.";
 const CHANCE_AND_TIE: &str = " n.s., tie: may be chance.";
 const ONE_SEED: &str = " ±: 95% interval, from parts of one run.";
 const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
@@ -33,18 +34,20 @@ pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Styl
     let all = &seeds::means(of);
     let heading = cross.heading();
     let best = winners::section(of, all, winners::Notes::None, style);
-    let sections = best.into_iter().chain(matrix::section(of, cross, all, style));
+    let mut sections: Vec<String> = best.into_iter().chain(matrix::section(of, cross, all, style)).collect();
+    let says_tie = sections.iter().any(|section| section.contains(" tie"));
     let (comparison, others) = &rest::split(of, all, rest, Detail::Answer, style);
     let runs = &seeds::means(comparison);
-    let table = table(runs, comparison, heading.as_deref(), style) + others.as_deref().unwrap_or_default();
-    screen(of, all, answered(of, cross, all, style), sections.chain([table]).collect(), style)
+    let table = table(runs, comparison, heading.as_deref(), says_tie, style);
+    sections.push(table + others.as_deref().unwrap_or_default());
+    screen(of, all, answered(of, cross, all, style), sections, style)
 }
 
 /// The answer of one run.
 pub(crate) fn single(of: &Comparison, style: Style) -> String {
     let runs = &seeds::means(of);
     let answered = answered(of, &Cross::default(), runs, style);
-    screen(of, runs, answered, vec![table(runs, of, None, style)], style)
+    screen(of, runs, answered, vec![table(runs, of, None, false, style)], style)
 }
 
 /// The screen around these figures.
@@ -89,22 +92,33 @@ fn answered(of: &Comparison, cross: &Cross, runs: &[Report], style: Style) -> Op
     Some(said.into_iter().flatten().map(|text| layout::wrapped(&text, style.columns)).collect())
 }
 
-/// One row a run, with the p99 of reads where there is room for it.
-fn table(runs: &[Report], comparison: &Comparison, names: Option<&str>, style: Style) -> String {
+/// One row a run, with the p99 of reads where there is room for it, and what a tie is if that was said above.
+fn table(
+    runs: &[Report],
+    comparison: &Comparison,
+    names: Option<&str>,
+    says_tie: bool,
+    style: Style,
+) -> String {
     let is_mixed = runs.iter().any(|run| run.host.read_requests > 0 && run.host.write_requests > 0);
     let is_known = |run: &Report| run.host.response_ns.read.p99.is_some() && !is_overloaded(comparison, run);
     let has_reads = is_mixed && runs.iter().any(is_known);
-    let (table, notes) = rows(runs, comparison, names, has_reads);
+    let (table, notes) = rows(runs, comparison, names, (has_reads, says_tie));
     let (table, notes) = if table.fits(style.columns) || !has_reads {
         (table, notes)
     } else {
-        rows(runs, comparison, names, false)
+        rows(runs, comparison, names, (false, says_tie))
     };
     table.render(style.columns, style.color) + &layout::wrapped(&notes, style.columns)
 }
 
 /// The rows, and what stands below them.
-fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads: bool) -> (Table, String) {
+fn rows(
+    runs: &[Report],
+    comparison: &Comparison,
+    names: Option<&str>,
+    (has_reads, says_tie): (bool, bool),
+) -> (Table, String) {
     let is_compared = runs.len() > 1;
     let needs_differ = needs_differ(runs);
     let years = years(comparison);
@@ -166,7 +180,6 @@ fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads
         seeds => format!("Means over {seeds} seeds, in ms."),
     };
     let is_alone = seeds <= 1 && is_compared;
-    let has_ties = winners::has_ties(comparison);
     let age = comparison.warnings.iter().find(|warning| warning.code == AGE_FIRST).filter(|_| has_years);
     let age = age.map(|warning| format!(" {}.", capital(&warning.text)));
     let has_widths = table.contains("±");
@@ -176,9 +189,9 @@ fn rows(runs: &[Report], comparison: &Comparison, names: Option<&str>, has_reads
     let notes = [
         (has_widths && !is_alone, LEGEND),
         (has_widths && is_alone, ONE_SEED),
-        (is_chance && !has_ties, CHANCE),
-        // What is said of a tie may be called n.s., too.
-        (has_ties, CHANCE_AND_TIE),
+        (is_chance && !says_tie, CHANCE),
+        (says_tie && !is_chance, TIE),
+        (is_chance && says_tie, CHANCE_AND_TIE),
         (true, too_few),
         (true, not_served),
         (has_years, YEARS),

@@ -288,7 +288,9 @@ fn collected(ns: u64, of: &ExplainedCollection, is_one_of_several: bool) -> Stri
     let victims = if victims.is_empty() { String::new() } else { format!("; victims: {victims}") };
     if is_one_of_several && of.ended_ns == Some(of.began_ns + ns) {
         let (took, began) = (duration(ns), of.began_ns as f64 / 1e9);
-        return format!("{took}: all of a collection that began at {began:.6} s because {why}{victims}");
+        return format!(
+            "{took}: the whole length of a collection that began at {began:.6} s because {why}{victims}"
+        );
     }
     let share = if is_one_of_several { format!("{} of the wait: ", duration(ns)) } else { String::new() };
     format!(

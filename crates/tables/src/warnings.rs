@@ -52,8 +52,8 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Short {
         let about = subjects(comparison, more);
         let more = match more.len() {
             0 => " (--details)".to_owned(),
-            1 => format!(". Another warning (--details) is about {about}"),
-            _ => format!(". Other warnings (--details) are about {about}"),
+            1 => format!(". Another warning (--details) concerns {about}"),
+            _ => format!(". Other warnings (--details) concern {about}"),
         };
         after = painted(&format!("warning: {said}{more}"), style);
     }
@@ -152,15 +152,16 @@ mod tests {
         );
         assert_eq!(
             told(&[first, key]),
-            "warning: drives are scaled. Another warning (--details) is about workload.remap\n"
+            "warning: drives are scaled. Another warning (--details) concerns workload.remap\n"
         );
         let code = ("rows-passed-over", "3 of 3 rows of a.csv were passed over", &[][..]);
         let policies =
             ("policy", "under reactive-inclusive, ssd.gc.domain matters", &["reactive-inclusive"][..]);
-        let hidden = ". Other warnings (--details) are about workload.remap, rows passed over and reactive-inclusive\n";
+        let hidden =
+            ". Other warnings (--details) concern workload.remap, rows passed over and reactive-inclusive\n";
         assert!(told(&[first, key, code, policies, key]).ends_with(hidden));
         let many = ["a", "b", "c", "d", "e", "f", "g"];
-        let hidden = ". Another warning (--details) is about 7 policies\n";
+        let hidden = ". Another warning (--details) concerns 7 policies\n";
         assert!(told(&[first, ("policy", "it is so", &many[..])]).ends_with(hidden));
     }
 

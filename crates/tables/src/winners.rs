@@ -105,7 +105,7 @@ fn void_of_all<'a>(known: &[(&str, &'a Winner, Show)]) -> Option<&'a str> {
 }
 
 /// Whether any figure that is told has several winners.
-pub(crate) fn has_ties(comparison: &Comparison) -> bool {
+fn has_ties(comparison: &Comparison) -> bool {
     let winners = &comparison.winners;
     let read_p99 = if is_mixed(&comparison.runs) { &winners.read_p99 } else { &None };
     let all = [&winners.mean, &winners.p99, read_p99, &winners.read_p999, &winners.erases];
@@ -276,7 +276,7 @@ impl Said<'_> {
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
                 let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
                 let value = show(winner.values[0]);
-                Some(format!("tie of all but {baseline}; lowest: {name}, {value}, {versus} {baseline}"))
+                Some(format!("{all} tie for the lowest; {name} has {value}, {versus} {baseline}"))
             }
             _ if self.is_short && has_baseline => {
                 let at = winner.labels.iter().position(|label| label == baseline)?;
@@ -286,7 +286,10 @@ impl Said<'_> {
                     return Some(format!("no winner: nobody is clearly below {baseline} ({value})"));
                 }
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
-                Some(format!("no winner: {name} is lowest ({lowest}), but {versus} {baseline} may be chance"))
+                let are = if show(winner.values[1]) == lowest { "and others are" } else { "is" };
+                Some(format!(
+                    "no winner: {name} {are} lowest ({lowest}), which may be chance ({versus} {baseline})"
+                ))
             }
             _ => None,
         }
@@ -602,15 +605,15 @@ mod tests {
         assert_eq!(said(&[local, all, some], true), "no winner: nobody is clearly below local (1.000 ms)");
         assert!(
             said(&[all, some, local], true)
-                .starts_with("no winner: reactive-inclusive is lowest (1.000 ms), but ")
+                .starts_with("no winner: reactive-inclusive is lowest (1.000 ms), which may be chance (")
         );
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
-        let but = "tie of all but local; lowest: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local";
+        let but = "2 tie for the lowest; reactive-inclusive has 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
         assert_eq!(said(&[local, some], true), "no winner: nobody is clearly below local (1.000 ms)");
-        let lower = "no winner: reactive-selective is lowest (1.000 ms), but ";
+        let lower = "no winner: reactive-selective is lowest (1.000 ms), which may be chance (";
         let said_of_lower = said(&[some, local], true);
         assert!(
             said_of_lower.starts_with(lower),

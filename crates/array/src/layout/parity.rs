@@ -230,9 +230,10 @@ impl Parity {
         self.table.is_some() && !matches!(self.level, Level::Draid(_))
     }
 
-    /// Whether members have shares of parity of their own.
-    pub fn has_shares(&self) -> bool {
-        self.shares.is_some()
+    /// The share of parity that a member is to have, as so many stripes of so many; `None` where all have the same.
+    pub fn share(&self, member: DeviceId) -> Option<(u64, u64)> {
+        let pattern = self.shares.as_ref()?.pattern(member);
+        Some((pattern.run, pattern.period))
     }
 
     /// Where stripes lie that do not take all members.

@@ -411,7 +411,6 @@ const IMPOSSIBLE: &[(&str, &str, &str, &str)] = &[
     (LOAD, "array.level = \"raid6\"\narray.devices = 4\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.stripes", "5 to 13"),
     (LOAD, "array.level = \"raid6\"\narray.devices = 14\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.stripes", "5 to 13"),
     (LOAD, "array.level = \"raid5\"\narray.free_stripes = 1\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.policy", "array.free_stripes = 0"),
-    (LOAD, "array.level = \"raid5\"\narray.parity_shares = [1, 1, 1, 1, 1, 1, 1, 2]\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.policy", "no array.parity_shares"),
     (LOAD, "array.level = \"raid5\"\narray.stripe_cache = 17\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.policy", "array.stripe_cache = 0"),
     (LOAD, "array.level = \"raid5\"\narray.nvram = \"1MiB\"\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.policy", "array.nvram = \"0B\""),
     (LOAD, "array.level = \"raid5\"\narray.page_errors = 0.001\narray.coordination = { policy = \"gaftl\", stripes = \"floating\" }", "array.coordination.policy", "no array.page_errors, array.power_loss, array.scrub and array.write_hole"),

@@ -50,15 +50,17 @@
 //! With floating stripes of RAID-6, reads and writes go around two members that collect. A write waits in three
 //! cases (`waits_several`). More units and parities of its stripe are in the way than the level has parities. Two that are to be written are
 //! in the way. Or one is, and the free member collects.
-//! `array.layout` has no effect on floating stripes: parity begins on all members alike.
+//! `array.layout` has no effect on floating stripes: parity begins on all members alike, or by `array.parity_shares` on RAID-5. A row
+//! that is first written then has its parity where shares lack it. With `migration = "back"` rows return in idle time once the share
+//! `imbalance` of them has its parity on members with too much of it, for a read and a write each: those whose free member has too
+//! little. `"away"` is for rows.
 //!
 //! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6.
 //! Declustered parity costs as much: `"draid1:3d:1s"` on five members, `"draid2:3d:1s"` on six. Its stripes stay where they are.
 //! The part of each member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
 //! other value, is what the rest of this page describes.
 //!
-//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM, a stripe cache or shares of
-//! parity. Members may fail, become slow and be replaced by spares. Pages that cannot be read, scrubs, losses of power and replacements of
+//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM or a stripe cache. Members may fail, become slow and be replaced by spares. Pages that cannot be read, scrubs, losses of power and replacements of
 //! members that still work are refused. A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
 //!
 //! The report counts whether plans keep to a bound of page operations (`array.bounds`). It holds for requests of whole pages while at most
@@ -237,9 +239,9 @@ fn floats(config: &Config, parameters: &Parameters<'_>) -> Result<(), String> {
             "forced writes stripes in rows of all members twice; \"rows\" works, or forced = false".into()
         );
     }
-    if config.migration != Migration::None {
+    if config.migration == Migration::Away || (config.migration == Migration::Back && redundancy > 1) {
         return Err(
-            "migration moves parity in rows of all members, and floating stripes move theirs anyway; \"none\" works"
+            "parity of floating stripes always goes to the free member, and returns on RAID-5 alone; \"none\" works, or \"back\" on RAID-5"
                 .into(),
         );
     }
@@ -374,12 +376,18 @@ mod tests {
             |devices, redundancy| built(&ENTRY, devices, redundancy, "{\"stripes\": \"floating\"}").is_ok();
         let of = |redundancy| (1..20).filter(|&devices| floats(devices, redundancy)).collect::<Vec<u16>>();
         assert_eq!((of(1), of(2)), ((4..=13).collect(), (5..=13).collect()));
-        for (key, of_rows) in
-            [("\"forced\": true", "forced writes"), ("\"migration\": \"away\"", "migration moves")]
-        {
-            let refused = built(&ENTRY, 5, 1, &format!("{{\"stripes\": \"floating\", {key}}}")).err();
-            assert!(refused.is_some_and(|why| why.contains(of_rows)), "{key}");
+        let refused = |key: &str, devices, redundancy| {
+            built(&ENTRY, devices, redundancy, &format!("{{\"stripes\": \"floating\", {key}}}")).err()
+        };
+        for (key, devices, redundancy, why) in [
+            ("\"forced\": true", 5, 1, "forced writes"),
+            ("\"migration\": \"away\"", 5, 1, "goes to the free member"),
+            ("\"migration\": \"back\"", 6, 2, "returns on RAID-5 alone"),
+        ] {
+            let refused = refused(key, devices, redundancy);
+            assert!(refused.is_some_and(|said| said.contains(why)), "{key}");
         }
+        assert_eq!(refused("\"migration\": \"back\"", 5, 1), None);
     }
 
     #[test]

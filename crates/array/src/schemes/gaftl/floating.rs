@@ -34,14 +34,16 @@
 //!
 //! Rows of which something is missing, because a member failed or is rebuilt, are in `degraded` and `hurt`.
 //!
-//! Leaves out: pages that cannot be read, losses of power, NVRAM, a stripe cache, and shares of parity by
-//! age. Members are not thinly provisioned: numbers of rows end where the pages of a member do, which costs `1 / n` of the
+//! Members may have shares of parity of their own (`shares`).
+//!
+//! Leaves out: pages that cannot be read, losses of power, NVRAM, and a stripe cache. Members are not thinly provisioned: numbers of rows end where the pages of a member do, which costs `1 / n` of the
 //! capacity of stripes that only together fill all members.
 
 mod degraded;
 mod hurt;
 mod left;
 mod row;
+mod shares;
 mod steps;
 mod stripe_map;
 #[cfg(test)]
@@ -65,6 +67,7 @@ use crate::planner::{
 use degraded::Before;
 use left::Left;
 use row::{Decision, Row, Way};
+use shares::{RETURN, Shares};
 use stripe_map::{StripeMap, each, without_first};
 
 pub(super) use stripe_map::MOST_MEMBERS;
@@ -97,6 +100,8 @@ struct FloatingPlanner {
     page: Bytes,
     small_write: SmallWrite,
     map: StripeMap,
+    /// What members are to have of the parity, where that differs.
+    shares: Option<Shares>,
     left: Left,
     counters: RedundancyCounters,
     reads: ReadCounters,
@@ -125,6 +130,9 @@ impl FloatingPlanner {
         let (row, members) = (layout.row_bytes(), whole.members());
         let parities = layout.parities().into();
         let stripes = bounds::Stripes { parities, extra: 0, forces: false };
+        let mut map = StripeMap::new(&layout, members, whole.member_bytes() / row);
+        let shares = Shares::of(&layout, members);
+        shares.iter().for_each(|shares| shares.lay_out(&mut map));
         FloatingPlanner {
             inner,
             members,
@@ -132,7 +140,8 @@ impl FloatingPlanner {
             row,
             page,
             small_write,
-            map: StripeMap::new(&layout, members, whole.member_bytes() / row),
+            map,
+            shares,
             layout,
             left: Left::default(),
             counters: RedundancyCounters::default(),
@@ -169,6 +178,9 @@ impl FloatingPlanner {
             && let Some(hurt) = self.hurt(row, &mut case, view)
         {
             return self.write_hurt(row, &hurt, plan);
+        }
+        if case.held == 0 && view.health.is_whole() && self.create(row, case.busy) {
+            case = self.row(row, Self::units_of(of), of, view);
         }
         let decision = case.written(self.small_write);
         self.promise(&case, decision.waits);
@@ -364,6 +376,9 @@ impl Planner for FloatingPlanner {
         }
         match operation {
             Operation::Trim if kind == Kind::Tidy && tag == SWEEP => return self.trim_left(view, plan),
+            Operation::Write if kind == Kind::Tidy && tag == RETURN => {
+                return self.bring_back(transaction, view, plan);
+            }
             Operation::Flush => return self.inner.plan(now, transaction, view, plan),
             Operation::Write if kind == Kind::Restore => {
                 self.counting(transaction, |planner| planner.restore_rows(transaction, view, plan));
@@ -432,12 +447,14 @@ impl Planner for FloatingPlanner {
 
     fn own_counters(&self) -> Vec<(&'static str, u64)> {
         let Counters { units_moved, parity_moved, trimmed, waits_several } = self.own;
-        vec![
+        let mut own = vec![
             ("units_moved", units_moved),
             ("parity_moved", parity_moved),
             ("trimmed", trimmed),
             ("waits_several", waits_several),
-        ]
+        ];
+        own.extend(self.shares.as_ref().map(|shares| ("migrated_back", shares.returned)));
+        own
     }
 
     fn watches_devices(&self) -> bool {
@@ -451,7 +468,7 @@ impl Planner for FloatingPlanner {
 
 impl Tidies for FloatingPlanner {
     fn tidy(&mut self, view: &View<'_>) -> Option<Transaction> {
-        self.sweeping(view)
+        self.sweeping(view).or_else(|| self.next_return(view))
     }
 
     fn sweep(&mut self, view: &View<'_>) -> Option<Transaction> {
@@ -471,6 +488,6 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
         let floats = dodge.placing.stripes == Stripes::Floating && parity.is_floating();
         let plain = ParityPlanner::of(parameters).filter(|_| floats)?;
         let planner = FloatingPlanner::new(plain, (layout, parity.clone()), small_write, page);
-        Some(Box::new(planner.failing(dodge.may_fail)))
+        Some(Box::new(planner.failing(dodge.may_fail).returning(dodge.placing)))
     },
 };

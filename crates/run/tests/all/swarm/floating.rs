@@ -32,6 +32,10 @@ pub fn floating(seed: u64) -> Option<(Generated, Scenario)> {
     let mut draw = Draw(Rng::stream(seed, "swarm/floating"));
     // A stream of its own, so that the scenarios of old seeds differ in nothing else.
     let level = Draw(Rng::stream(seed, "swarm/floating/level")).pick(&["raid5", "raid6"]);
+    let shares = match level {
+        "raid5" => Draw(Rng::stream(seed, "swarm/floating/shares")).pick(&["alike", "kept", "returning"]),
+        _ => "alike",
+    };
     let mut text = String::new();
     let mut is_coordination = false;
     for line in toml.lines() {
@@ -55,8 +59,17 @@ pub fn floating(seed: u64) -> Option<(Generated, Scenario)> {
                     format!("small_write = \"{small_write}\"\n")
                 };
                 text += &format!("devices = {devices}\nlevel = \"{level}\"\n{own}");
+                if shares != "alike" {
+                    let others = ", 1".repeat(devices as usize - 1);
+                    text += &format!("parity_shares = [5{others}]\n");
+                }
             }
-            "[array.coordination]" => text += "policy = \"gaftl\"\nstripes = \"floating\"\n",
+            "[array.coordination]" => {
+                text += "policy = \"gaftl\"\nstripes = \"floating\"\n";
+                if shares == "returning" {
+                    text += "migration = \"back\"\n";
+                }
+            }
             _ => {}
         }
     }

@@ -40,6 +40,8 @@ pub(super) struct StripeMap {
     rows: Vec<u64>,
     members: u16,
     parities: u16,
+    /// By member: rows whose P it has, written or not.
+    parity_rows: Vec<u64>,
 }
 
 impl StripeMap {
@@ -47,8 +49,12 @@ impl StripeMap {
     pub fn new(layout: &Parity, members: u16, rows: u64) -> Self {
         assert!(members <= MOST_MEMBERS, "eight bytes describe a row");
         let rows_of_unit = layout.unit_bytes() / layout.row_bytes();
-        let mut map =
-            StripeMap { rows: Vec::with_capacity(rows as usize), members, parities: layout.parities() };
+        let mut map = StripeMap {
+            rows: Vec::with_capacity(rows as usize),
+            members,
+            parities: layout.parities(),
+            parity_rows: vec![0; members.into()],
+        };
         for row in 0..rows {
             let stripe = row / rows_of_unit;
             let units = (0..layout.data_units()).map(|unit| layout.data_member(stripe, unit));
@@ -57,6 +63,7 @@ impl StripeMap {
             let free = (0..members).map(DeviceId).find(|member| !used.contains(member));
             let slots = used.into_iter().chain(free).zip(0..);
             map.rows.push(slots.fold(0, |places, (member, slot)| places | u64::from(member.0) << (4 * slot)));
+            map.counts_parity(row, 1);
         }
         map
     }
@@ -111,14 +118,45 @@ impl StripeMap {
 
     /// Some rows are again as they were.
     pub fn put_back(&mut self, rows: Rows, places: &[u64]) {
+        (rows.first..rows.end()).for_each(|row| self.counts_parity(row, -1));
         self.rows[rows.first as usize..rows.end() as usize].copy_from_slice(places);
+        (rows.first..rows.end()).for_each(|row| self.counts_parity(row, 1));
     }
 
     /// A slot of a row and the free one change places.
     pub fn free_up(&mut self, row: u64, slot: u16) {
-        let both =
-            (self.rows[row as usize] >> (4 * slot) ^ self.rows[row as usize] >> (4 * self.free())) & 15;
-        self.rows[row as usize] ^= both << (4 * slot) | both << (4 * self.free());
+        self.swap(row, slot, self.free());
+    }
+
+    /// Two slots of a row change places.
+    pub fn swap(&mut self, row: u64, one: u16, other: u16) {
+        self.counts_parity(row, -1);
+        let of_row = &mut self.rows[row as usize];
+        let both = (*of_row >> (4 * one) ^ *of_row >> (4 * other)) & 15;
+        *of_row ^= both << (4 * one) | both << (4 * other);
+        self.counts_parity(row, 1);
+    }
+
+    /// How many rows have their P on a member.
+    pub fn parity_rows(&self, member: DeviceId) -> u64 {
+        self.parity_rows[member.index()]
+    }
+
+    fn counts_parity(&mut self, row: u64, step: i64) {
+        let on = self.member(row, self.units());
+        let rows = &mut self.parity_rows[on.index()];
+        *rows = rows.strict_add_signed(step);
+    }
+
+    /// Counts no parity, until it has been laid on every row.
+    pub fn forget_parity(&mut self) {
+        self.parity_rows.fill(0);
+    }
+
+    /// Lays the parity of a row, which is not counted yet, on the member of another slot.
+    pub fn lay_parity(&mut self, row: u64, slot: u16) {
+        self.counts_parity(row, 1);
+        self.swap(row, self.units(), slot);
     }
 }
 

@@ -5,6 +5,7 @@ mod array;
 mod degraded;
 mod dual;
 
+use harmonia_engine::Rng;
 use harmonia_types::{
     BoundCounters, Bytes, DeviceId, HostRequest, Operation, ReadCounters, RedundancyCounters, SimDuration,
     SimTime,
@@ -17,7 +18,7 @@ use crate::delivered::Delivered;
 use crate::health::Health;
 use crate::layout::{Layout, Level, Rotation};
 use crate::planner::parity::ParityPlanner;
-use crate::planner::{Look, Plan, PlannedOperation, Planner, Tidies, Transaction, View};
+use crate::planner::{Look, Migration, Placing, Plan, PlannedOperation, Planner, Tidies, Transaction, View};
 
 const PAGE: Bytes = 4096;
 /// Rows of a member.
@@ -71,7 +72,13 @@ impl Stage {
 
     /// Nothing has been written.
     fn of(level: Level, small_write: SmallWrite, members: u16, unit_pages: u64) -> Stage {
-        let whole = Layout::new(level, members, unit_pages * PAGE, PAGE, ROWS * PAGE).floating();
+        Stage::on(&Layout::new(level, members, unit_pages * PAGE, PAGE, ROWS * PAGE), small_write)
+    }
+
+    /// The same with the stripes of a layout.
+    fn on(layout: &Layout, small_write: SmallWrite) -> Stage {
+        let whole = layout.clone().floating();
+        let members = whole.members();
         let Layout::Parity(layout) = whole.clone() else { unreachable!("it has parity") };
         let plain = ParityPlanner::new(&whole, layout.clone(), small_write, PAGE);
         let planner = FloatingPlanner::new(plain, (&whole, layout), small_write, PAGE);
@@ -388,6 +395,78 @@ fn nothing_is_promised_where_two_members_of_a_row_collect() {
 }
 
 /// Units of three pages: each page moves with its row.
+/// Five members, of whose parity the first is to have 60%, under `migration`.
+fn shared(rows: u64, migration: Migration) -> Stage {
+    let raid5 = Layout::new(Level::Raid5(Rotation::LeftSymmetric), 5, PAGE, PAGE, rows * PAGE);
+    let mut stage = Stage::on(&raid5.sharing(&[60, 10, 10, 10, 10]), SmallWrite::Reconstruct);
+    let placing = Placing { migration, imbalance: 0.01, ..Placing::default() };
+    stage.planner = stage.planner.returning(placing);
+    stage
+}
+
+/// How far any member is from its share of the parity, in rows.
+fn off(stage: &Stage) -> u64 {
+    let map = &stage.planner.map;
+    let wanted = [60, 10, 10, 10, 10].map(|share| share * map.rows() / 100);
+    let of = |(member, wanted): (u16, u64)| map.parity_rows(DeviceId(member)).abs_diff(wanted);
+    (0..5).zip(wanted).map(of).max().unwrap_or_default()
+}
+
+#[test]
+fn an_array_begins_with_parity_in_its_shares_and_rows_are_created_in_them() {
+    let mut stage = shared(1_000, Migration::None);
+    assert!(off(&stage) <= 1, "{}", off(&stage));
+    // The first write of a row puts parity where too little is, and takes no operation besides.
+    stage.collects(&[0]);
+    for row in 0..300 {
+        let [read, written, discarded] = stage.write(3 * row..3 * row + 3);
+        assert_eq!((read.len(), written.len(), discarded.len()), (0, 4, 0));
+    }
+    let drifted = off(&stage);
+    assert!(drifted > 100, "what is written while member 0 collects has its parity elsewhere: {drifted}");
+    stage.collects(&[]);
+    for row in 300..1_000 {
+        let [read, written, discarded] = stage.write(3 * row..3 * row + 3);
+        assert_eq!((read.len(), written.len(), discarded.len()), (0, 4, 0));
+    }
+    assert!(off(&stage) <= 10, "rows that are created make up for it: {} of {drifted}", off(&stage));
+}
+
+/// Whoever collects, and whatever is written meanwhile: in idle time shares come back to within a hundredth of all rows.
+#[test]
+fn parity_returns_to_its_shares_in_idle_time() {
+    let rows = 1_000;
+    for (migration, returns) in [(Migration::Back, true), (Migration::None, false)] {
+        let mut stage = shared(rows, migration);
+        stage.planner.begins_with(&|_, _| true);
+        let (mut rng, mut most, mut moves) = (Rng::stream(1, "gaftl/floating/shares"), 0, 0);
+        for turn in 0..200 {
+            stage.collects(&[turn % 5]);
+            for _ in 0..20 {
+                let unit = rng.below(3 * rows);
+                stage.write(unit..unit + 1);
+            }
+            stage.collects(&[]);
+            while !stage.sweep().is_empty() {}
+            while let Some(back) = stage.with(FloatingPlanner::next_return) {
+                let (row, before) = (back.rows.first, off(&stage));
+                let [on, free] = [3, 4].map(|slot| stage.planner.map.member(row, slot).0);
+                let done = stage.carry_out(&back);
+                assert_eq!(done, [vec![(on, row)], vec![(free, row)], vec![]], "one read, one write");
+                assert!(off(&stage) <= before, "it does no harm");
+                moves += 1;
+                while !stage.sweep().is_empty() {}
+            }
+            most = most.max(off(&stage));
+        }
+        assert_eq!(
+            (most <= rows / 100, moves > 100),
+            (returns, returns),
+            "off by {most} rows, {moves} moves"
+        );
+    }
+}
+
 #[test]
 fn rows_of_a_unit_move_one_by_one() {
     let mut stage = Stage::full(SmallWrite::Fewest, 6, 3);

@@ -33,7 +33,8 @@ use crate::health::Condition;
 use crate::layout::{Layout, Level, Rotation};
 use crate::planner::parity::ParityPlanner;
 use crate::planner::{
-    Answer, Dodge, Kind, Plan, PlannedOperation, Planner, Refusal, Restores, Tidies, Transaction, View,
+    Answer, Dodge, Kind, Migration, Placing, Plan, PlannedOperation, Planner, Refusal, Restores, Tidies,
+    Transaction, View,
 };
 use crate::schemes::gaftl::planner::tests::sum::{Sum, says};
 use crate::{AgeingPlan, age};
@@ -100,7 +101,8 @@ impl Shared {
             for unit in each(FloatingPlanner::units_of(of)) {
                 let is_cut = self.planner.is_cut(row, unit, of);
                 match of.operation {
-                    Operation::Write if of.kind == Kind::Restore => {}
+                    // These write what is there.
+                    Operation::Write if matches!(of.kind, Kind::Restore | Kind::Tidy) => {}
                     Operation::Write if of.attempt > 0 => run.known.push(self.written[&(row, unit)].clone()),
                     Operation::Write => {
                         let symbol = self.symbol();
@@ -384,20 +386,34 @@ struct Outcome {
     plain: [u64; 6],
     /// Failures, members rebuilt, rows that were compared while one was missing, pages read without it.
     failing: [u64; 4],
+    /// Rows whose parity has returned.
+    returned: u64,
 }
 
-/// Runs random requests on an array.
-fn run(seed: u64, level: Level, fails: bool) -> Outcome {
+/// Shares of parity of so many members, the first with most of it.
+fn shares(seed: u64, members: u16) -> Vec<u16> {
+    let mut rng = Rng::stream(seed, "gaftl/floating/shares");
+    (0..members)
+        .map(|member| if member == 0 { 6 } else { rng.below(3) as u16 })
+        .map(|share| share.max(1))
+        .collect()
+}
+
+/// Runs random requests on an array, whose members may fail, or have shares of parity that returns to them.
+fn run(seed: u64, level: Level, fails: bool, returns: bool) -> Outcome {
     let mut rng = Rng::stream(seed, "gaftl/floating");
     let config = config(&mut rng, level);
     let faults = if fails { faults(seed, &config) } else { Faults::default() };
-    let config = ArrayConfig { faults, ..config };
+    let parity_shares = if returns { shares(seed, config.devices) } else { Vec::new() };
+    let config = ArrayConfig { faults, parity_shares, ..config };
     let whole = config.layout();
     let Layout::Parity(layout) = whole.clone() else { unreachable!("it has parity") };
     assert!(whole.is_floating());
     let plain =
         ParityPlanner::new(&whole, layout.clone(), config.small_write, PAGE).dodging(Dodge::default());
-    let planner = FloatingPlanner::new(plain, (&whole, layout), config.small_write, PAGE).failing(fails);
+    let placing = Placing { migration: Migration::Back, imbalance: 0.0, ..Placing::default() };
+    let planner = FloatingPlanner::new(plain, (&whole, layout), config.small_write, PAGE);
+    let planner = planner.failing(fails).returning(placing);
     let shared = Watched(Arc::new(Mutex::new(Shared {
         planner,
         flash: HashMap::default(),
@@ -492,6 +508,7 @@ fn run(seed: u64, level: Level, fails: bool) -> Outcome {
     Outcome {
         plain: [shared.checked, own.units_moved, own.parity_moved, own.trimmed, shared.rests, shared.pages],
         failing: [failures as u64, rebuilds as u64, shared.degraded, losses.rebuilt_pages],
+        returned: shared.planner.shares.as_ref().map_or(0, |shares| shares.returned),
     }
 }
 
@@ -514,7 +531,7 @@ fn histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 6]) {
     let mut sum = [0; 6];
     for seed in seeds {
         eprintln!("seed {seed}, so far {sum:?}");
-        sum.iter_mut().zip(run(seed, level, false).plain).for_each(|(sum, counted)| *sum += counted);
+        sum.iter_mut().zip(run(seed, level, false, false).plain).for_each(|(sum, counted)| *sum += counted);
     }
     assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
 }
@@ -523,9 +540,25 @@ fn failing_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 4])
     let mut sum = [0; 4];
     for seed in seeds {
         eprintln!("seed {seed} with failures, so far {sum:?}");
-        sum.iter_mut().zip(run(seed, level, true).failing).for_each(|(sum, counted)| *sum += counted);
+        sum.iter_mut().zip(run(seed, level, true, false).failing).for_each(|(sum, counted)| *sum += counted);
     }
     assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
+}
+
+/// Histories of arrays with shares of parity: rows that return while members may fail or not.
+fn returning_histories(seeds: std::ops::Range<u64>, least: [u64; 2]) {
+    let mut sum = [0; 2];
+    for seed in seeds {
+        eprintln!("seed {seed} with shares, so far {sum:?}");
+        sum[0] += run(seed, RAID5, false, true).returned;
+        sum[1] += run(seed, RAID5, true, true).returned;
+    }
+    assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
+}
+
+#[test]
+fn contents_are_right_while_parity_returns_to_its_shares() {
+    returning_histories(0..15, [100, 50]);
 }
 
 #[test]
@@ -554,6 +587,7 @@ fn contents_are_right_with_two_parities_at_every_moment_of_rest() {
 fn contents_are_right_in_many_histories() {
     histories(RAID5, 20..600, [0; 6]);
     failing_histories(RAID5, 30..1_000, [0; 4]);
+    returning_histories(15..300, [0; 2]);
 }
 
 /// Likewise.
