@@ -50,9 +50,10 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Short {
     if let [worst, more @ ..] = &others[..] {
         let said = worst.text.split(". ").next().unwrap_or_default().trim_end_matches('.');
         let about = subjects(comparison, more);
-        let more = match more.len() {
-            0 => " (--details)".to_owned(),
-            1 => format!(". Another warning (--details) concerns {about}"),
+        let more = match (more.len(), about.is_empty()) {
+            (0, _) => " (--details)".to_owned(),
+            (_, true) => ". More warnings: --details".to_owned(),
+            (1, _) => format!(". Another warning (--details) concerns {about}"),
             _ => format!(". Other warnings (--details) concern {about}"),
         };
         after = painted(&format!("warning: {said}{more}"), style);
@@ -62,7 +63,7 @@ pub(crate) fn short(comparison: &Comparison, style: Style) -> Short {
 
 /// So many subjects of warnings are named.
 const SUBJECTS: usize = 5;
-/// Of more policies only the number: the table need not show them.
+/// More policies are not named: the table need not show them.
 const POLICIES_NAMED: usize = 2;
 /// The tables that keys of a scenario stand in.
 const TABLES: [&str; 4] = ["array", "ssd", "workload", "precondition"];
@@ -87,9 +88,8 @@ fn subjects(comparison: &Comparison, warnings: &[&Warning]) -> String {
             warning.labels.iter().for_each(|label| add(&mut policies, label.clone()));
         }
     }
-    match policies.len() {
-        ..=POLICIES_NAMED => names.append(&mut policies),
-        many => names.push(format!("{many} policies")),
+    if policies.len() <= POLICIES_NAMED {
+        names.append(&mut policies);
     }
     let hidden = names.len().saturating_sub(SUBJECTS);
     if hidden > 1 {
@@ -161,7 +161,7 @@ mod tests {
             ". Other warnings (--details) concern workload.remap, rows passed over and reactive-inclusive\n";
         assert!(told(&[first, key, code, policies, key]).ends_with(hidden));
         let many = ["a", "b", "c", "d", "e", "f", "g"];
-        let hidden = ". Another warning (--details) concerns 7 policies\n";
+        let hidden = ". More warnings: --details\n";
         assert!(told(&[first, ("policy", "it is so", &many[..])]).ends_with(hidden));
     }
 

@@ -276,7 +276,7 @@ impl Said<'_> {
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
                 let (name, baseline) = ((self.name)(&winner.labels[0]), (self.name)(baseline));
                 let value = show(winner.values[0]);
-                Some(format!("{all} tie for the lowest; {name} has {value}, {versus} {baseline}"))
+                Some(format!("tie of all but {baseline}; lowest: {name}, {value}, {versus} {baseline}"))
             }
             _ if self.is_short && has_baseline => {
                 let at = winner.labels.iter().position(|label| label == baseline)?;
@@ -610,7 +610,7 @@ mod tests {
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
         assert_eq!(said(&[local, all, some], false), each);
-        let but = "2 tie for the lowest; reactive-inclusive has 1.000 ms, 68.0% \u{b1}0.3 below local";
+        let but = "tie of all but local; lowest: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
         assert_eq!(said(&[local, some], true), "no winner: nobody is clearly below local (1.000 ms)");
         let lower = "no winner: reactive-selective is lowest (1.000 ms), which may be chance (";

@@ -62,7 +62,7 @@ use crate::planner::missing::Counted;
 use crate::planner::parity::ParityPlanner;
 use crate::planner::{
     Answer, Build, Dodge, Kind, LossCounters, Parameters, Plan, PlannedOperation, Planner, Refusal, Restores,
-    Stripes, Tag, Tidies, Transaction, View, join, waits_or_parks,
+    Stripes, Tag, Tidies, Transaction, View, waits_or_parks,
 };
 use degraded::Before;
 use left::Left;
@@ -269,15 +269,6 @@ impl FloatingPlanner {
         }
     }
 
-    /// What has been noted down is written in a step of its own, and discarded in another one.
-    fn write_noted(&mut self, plan: &mut Plan) {
-        for noted in [&mut self.writes, &mut self.discards] {
-            plan.barrier();
-            self.last.fill(u32::MAX);
-            noted.drain(..).for_each(|operation| join(&mut self.last, operation, plan));
-        }
-    }
-
     fn read_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let mut case = self.row(row, Self::units_of(of), of, view);
         if !view.health.is_whole()
@@ -313,11 +304,6 @@ impl FloatingPlanner {
             self.own.trimmed += 1;
         }
         self.left = left;
-    }
-
-    /// Whether operations on a member would wait, wherever they go.
-    fn is_collecting(&self, member: DeviceId, view: &View<'_>) -> bool {
-        view.members[member.index()].collecting || view.left(member, 0, self.map.rows() * self.row).is_some()
     }
 
     /// The discard of what has been left behind, if anything can be discarded now.

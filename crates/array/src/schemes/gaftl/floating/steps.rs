@@ -14,6 +14,11 @@ impl FloatingPlanner {
         view.left(member, row * self.row, self.row).is_some() || unseen()
     }
 
+    /// Whether operations on a member would wait, wherever they go.
+    pub(super) fn is_collecting(&self, member: DeviceId, view: &View<'_>) -> bool {
+        view.members[member.index()].collecting || view.left(member, 0, self.map.rows() * self.row).is_some()
+    }
+
     /// A row of which these units change.
     pub(super) fn row(&self, row: u64, changed: Slots, of: &Transaction, view: &View<'_>) -> Row {
         let is_busy = |slot: &u16| self.is_busy(self.map.member(row, *slot), row, view);
@@ -86,6 +91,15 @@ impl FloatingPlanner {
         let write = self.on_slot(row, slot, Operation::Write, phase);
         self.left.is_written(write.device, row);
         self.writes.push(write);
+    }
+
+    /// What has been noted down is written in a step of its own, and discarded in another one.
+    pub(super) fn write_noted(&mut self, plan: &mut Plan) {
+        for noted in [&mut self.writes, &mut self.discards] {
+            plan.barrier();
+            self.last.fill(u32::MAX);
+            noted.drain(..).for_each(|operation| join(&mut self.last, operation, plan));
+        }
     }
 
     /// What a transaction wants of a row of a unit.
