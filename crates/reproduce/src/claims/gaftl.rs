@@ -21,7 +21,7 @@
 //! GAFTL is read with floating stripes: three data units and a parity of five chips, and a free chip to which goes what is in the way. Its
 //! text supports that best: a write uses up to n - 1 units of a stripe, and one element "will not be involved" (III). Rows of all chips
 //! with stripes kept free beside them were the frozen configuration at first. They are a reading now (`rows`). The claims about ages are
-//! measured in rows, because floating stripes know no shares of parity.
+//! measured in rows, because parity of floating stripes cannot stay away.
 //!
 //! Leaves out: Table 2, of which the text that we have lacks the cells, but for what section IV says of it: no request waits for
 //! collection. One page operation for each request holds for empty queues only. How many of them a row takes is counted in every
