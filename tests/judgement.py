@@ -161,7 +161,7 @@ def winners_of(winners: dict[str, Any]) -> dict[str, str | None]:
 
 def on_terminal(text: str, report: dict[str, Any]) -> dict[str, str | None]:
     _, _, said = text.partition("Who is best")
-    return lowest(re.findall(r"^(mean|p99 of reads|p99|erases) {2,}(\S.*?)(?:, the baseline,)? is lowest", said, re.M), report)
+    return lowest(re.findall(r"^(mean|p99 of reads|p99|erases) {2,}(?!no winner)(\S.*?)(?:, the baseline,)? is lowest", said, re.M), report)
 
 
 def on_page(text: str, report: dict[str, Any]) -> dict[str, str | None]:
