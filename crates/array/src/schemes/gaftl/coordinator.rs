@@ -51,9 +51,9 @@
 //! cases (`waits_several`). More units and parities of its stripe are in the way than the level has parities. Two that are to be written are
 //! in the way. Or one is, and the free member collects.
 //! `array.layout` has no effect on floating stripes: parity begins on all members alike, or by `array.parity_shares` on RAID-5. A row
-//! that is first written then has its parity where shares lack it. With `migration = "back"` rows return in idle time once the share
-//! `imbalance` of them has its parity on members with too much of it, for a read and a write each: those whose free member has too
-//! little. `"away"` is for rows.
+//! that is first written then has its parity where shares lack it. With `migration = "back"` parity returns in idle time, for a
+//! read and a write a row. It begins once the share `imbalance` of the rows has its parity on members with too much of it. Rows return
+//! whose free member has too little. `"away"` is for rows.
 //!
 //! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6.
 //! Declustered parity costs as much: `"draid1:3d:1s"` on five members, `"draid2:3d:1s"` on six. Its stripes stay where they are.
@@ -98,8 +98,9 @@
 //!
 //! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!
-//! Leaves out: shares of parity that change within a run as members age and are replaced (the experiment `gaftl-ages` has a run between
-//! two replacements), the choice of members for new data by age, and a rebuild on free members where there is no spare. RAID-4, RAID-5 and RAID-6 only, power must not be lost, and parity moves on at most 16 members.
+//! Leaves out: shares of parity that change within a run as members age (the experiment `gaftl-ages` has a run between two replacements).
+//! New data does not choose its members by age. Without a spare nothing is rebuilt on free members. It takes RAID-4, RAID-5 or RAID-6
+//! without losses of power. Parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::{Entry, own_keys};

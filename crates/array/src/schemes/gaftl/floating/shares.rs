@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! share 60%, 10%, 10%, 10%, 10%      member   0    1    2    3    4
-//! 1 collected, P went from 0 to 3   row       _    0    1    P    2        0 has too few rows of parity, 3 too many
+//! 0 collected, P went from 0 to 3   row       _    0    1    P    2        0 has too few rows of parity, 3 too many
 //! in idle time                                P'   0    1    _    2        parity goes to the free member: 1 read, 1 write
 //! ```
 //!
@@ -40,8 +40,11 @@ pub(super) struct Shares {
     returns: bool,
     /// Rows are on their way back, until no member has too little.
     is_returning: bool,
-    /// Where the next row that returns is looked for.
+    /// Where the next row that returns is looked for, and how many rows have been looked at since the last that did.
     next: u64,
+    looked: u64,
+    /// What had moved when no row was found that could return: none is looked for until more has.
+    barren: Option<u64>,
     /// Rows whose parity has come back.
     pub returned: u64,
 }
@@ -56,7 +59,17 @@ impl Shares {
     }
 
     fn new(runs: Vec<u64>, period: u64) -> Shares {
-        Shares { runs, period, imbalance: 0.0, returns: false, is_returning: false, next: 0, returned: 0 }
+        Shares {
+            runs,
+            period,
+            imbalance: 0.0,
+            returns: false,
+            is_returning: false,
+            next: 0,
+            looked: 0,
+            barren: None,
+            returned: 0,
+        }
     }
 
     /// How many rows of parity a member has too few of, rounded down; negative if it has too many.
@@ -81,17 +94,18 @@ impl Shares {
 
     /// Puts the parity of all rows of a new array where shares want it; nothing has been written.
     pub fn lay_out(&self, map: &mut StripeMap) {
-        map.forget_parity();
+        let mut laid = vec![0; self.runs.len()];
         for row in 0..map.rows() {
             // Of the members that the layout has a unit or parity on: their places are filled when the array is aged.
             let (parity, free) = (map.units(), map.free());
             let wanted = |slot: &u16| {
-                let member = map.member(row, *slot);
-                let due = self.runs[member.index()] * (row + 1);
-                (due as i64 - (map.parity_rows(member) * self.period) as i64, std::cmp::Reverse(*slot))
+                let member = map.member(row, *slot).index();
+                let due = self.runs[member] * (row + 1);
+                (due as i64 - (laid[member] * self.period) as i64, std::cmp::Reverse(*slot))
             };
             let slot = (0..free).max_by_key(wanted).unwrap_or(parity);
-            map.lay_parity(row, slot);
+            laid[map.member(row, slot).index()] += 1;
+            map.swap(row, parity, slot);
         }
     }
 }
@@ -129,7 +143,8 @@ impl FloatingPlanner {
         let is_due = astray > shares.imbalance * map.rows() as f64;
         shares.is_returning =
             (shares.is_returning || is_due) && (0..self.members).any(|member| lack(DeviceId(member), shares));
-        if !shares.is_returning {
+        let moved = self.own.parity_moved + self.own.units_moved;
+        if !shares.is_returning || shares.barren == Some(moved) {
             return None;
         }
         let first = shares.next;
@@ -139,6 +154,11 @@ impl FloatingPlanner {
             shares.lacks(map, on) < 0 && shares.lacks(map, free) > 0
         });
         shares.next = found.map_or(first + LOOKS, |row| row + 1) % map.rows();
+        shares.looked = if found.is_some() { 0 } else { shares.looked + LOOKS };
+        shares.barren = (shares.looked >= map.rows()).then_some(moved);
+        if shares.barren.is_some() {
+            shares.looked = 0;
+        }
         let row = found?;
         let ends = [map.units(), map.free()].map(|slot| map.member(row, slot));
         if ends.into_iter().any(|member| self.is_collecting(member, view)) {

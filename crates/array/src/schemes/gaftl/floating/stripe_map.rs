@@ -147,17 +147,6 @@ impl StripeMap {
         let rows = &mut self.parity_rows[on.index()];
         *rows = rows.strict_add_signed(step);
     }
-
-    /// Counts no parity, until it has been laid on every row.
-    pub fn forget_parity(&mut self) {
-        self.parity_rows.fill(0);
-    }
-
-    /// Lays the parity of a row, which is not counted yet, on the member of another slot.
-    pub fn lay_parity(&mut self, row: u64, slot: u16) {
-        self.counts_parity(row, 1);
-        self.swap(row, self.units(), slot);
-    }
 }
 
 #[cfg(test)]
