@@ -56,8 +56,7 @@ pub fn advice(pair: &Pair<'_>, name: Name) -> Option<String> {
     let price = price(pair, other, name);
     let subject = subject(pair, name);
     let subject = if price.starts_with(&subject) { "It" } else { &*subject };
-    let rung = needs(best);
-    let needs = required(rung).map(|what| format!(" {subject} needs SSDs that {what} ({rung})."));
+    let needs = required(needs(best)).map(|what| format!(" {subject} needs SSDs that {what}."));
     Some(format!(
         "Choose {}{}{}{}{} {}{}",
         choices(pair, name),
