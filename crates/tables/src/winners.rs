@@ -447,10 +447,7 @@ impl Said<'_> {
                 (self.name)(self.baseline())
             ),
             None if !self.runs[1..].iter().any(is_for_any) => {
-                format!(
-                    "of the policies compared, only {} works with ordinary drives",
-                    (self.name)(self.baseline())
-                )
+                format!("here, only {} works with ordinary drives", (self.name)(self.baseline()))
             }
             None => "with ordinary drives, nothing compared is measurably faster".to_owned(),
         })
@@ -639,7 +636,7 @@ mod tests {
         };
         let commands = ("gcsync", "command", 1_000);
         let ordinary = "ordinary drives";
-        assert_eq!(said(&[commands]), format!("Of the policies compared, only local works with {ordinary}."));
+        assert_eq!(said(&[commands]), format!("Here, only local works with {ordinary}."));
         let nothing = format!("With {ordinary}, nothing compared is measurably faster.");
         assert_eq!(said(&[commands, ("hedge", "nothing", 4_000)]), nothing);
         assert!(
