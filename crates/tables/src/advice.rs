@@ -31,7 +31,7 @@ pub fn advice(of: &Advice, style: Style) -> String {
     let mut notes: Vec<String> = of.assumed.iter().map(|assumed| format!("Assumed: {assumed}.")).collect();
     // What the answer rests on is not said twice.
     let warnings = of.warnings.iter().filter(|warning| warning.text != of.why);
-    notes.extend(warnings.map(|warning| format!("{}.", capital(&warned(warning)))));
+    notes.extend(warnings.map(|warning| format!("{}.", capital(&warned(warning)).trim_end_matches('.'))));
     notes.push(seeds(of.seeds.len()));
     sections.push(notes.iter().map(|note| wrapped(note)).collect());
     sections.join("\n")

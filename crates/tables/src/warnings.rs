@@ -110,9 +110,10 @@ fn key_in(text: &str) -> Option<&str> {
     keys.find(|word| word.split_once('.').is_some_and(|(table, _)| TABLES.contains(&table)))
 }
 
-/// A warning as a line of its own.
+/// A warning as a line of its own. Its last sentence ends as those before it.
 pub fn warned(warning: &Warning) -> String {
-    format!("warning: {}", warning.text)
+    let end = if warning.text.contains(". ") && !warning.text.ends_with('.') { "." } else { "" };
+    format!("warning: {}{end}", warning.text)
 }
 
 #[cfg(test)]

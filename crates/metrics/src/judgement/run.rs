@@ -156,8 +156,8 @@ fn remedy(run: &Report) -> String {
     match run.served_requests().and_then(sustained_rate).filter(|_| has_rate) {
         Some(rate) => {
             format!(
-                "One run does not tell the largest rate that the array keeps up with. Try lower rates, from \
-                 --set workload.arrival.rate={rate} down (about {:.0}% of what it serves), until this warning is gone",
+                "One run does not tell the largest rate that the array keeps up with. Try \
+                 --set workload.arrival.rate={rate} (about {:.0}% of what it serves), then less, until this warning is gone",
                 HEADROOM * 100.0
             )
         }
@@ -521,7 +521,7 @@ mod tests {
             overload(&run).expect("an overload")
         };
         let rate = serde_json::json!({"workload": {"arrival": {"rate": 60_000.0}}});
-        let next = "Try lower rates, from --set workload.arrival.rate=80 down (about 80% of what it serves), until this warning is gone";
+        let next = "Try --set workload.arrival.rate=80 (about 80% of what it serves), then less, until this warning is gone";
         assert!(told(rate, None).ends_with(next));
         let lower = "Try a lower arrival rate, until this warning is gone";
         assert!(told(serde_json::Value::Null, None).ends_with(lower));
