@@ -4,7 +4,7 @@
 //! They are taken from the capacity whatever the policy, so that policies are compared on the same array.
 
 use harmonia_array::coordination::{self, Coordinator, Stripes};
-use harmonia_array::{ArrayConfig, Faults, Level, WriteHole};
+use harmonia_array::{ArrayConfig, Level, WriteHole};
 use harmonia_types::registry::no_keys;
 use harmonia_types::{Bytes, units};
 
@@ -70,12 +70,12 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
     let problem = if !matches!(level, Level::Raid5(_) | Level::Raid6(_)) {
         let problem = format!("floating stripes have their parity on any member, which {level} has not");
         return Some((problem, format!("array.level = \"raid5\" or \"raid6\"; or {rows}")));
-    } else if !knows_only_failures(faults) {
-        let allowed =
-            format!("no array.page_errors, array.power_loss, array.scrub and array.write_hole; or {rows}");
-        let problem =
-            "floating stripes know neither pages that cannot be read, nor scrubs, nor losses of power";
-        return Some((problem.into(), allowed));
+    } else if !matches!(faults.write_hole, WriteHole::Resync | WriteHole::Bitmap { .. }) {
+        let problem = "a log says where rows lie on members, and floating stripes move them";
+        return Some((problem.into(), format!("array.write_hole = \"resync\" or \"bitmap\"; or {rows}")));
+    } else if !faults.power_losses.is_empty() && array.members_forget() {
+        let problem = "a drive that forgets what it caches may lose a page whose older copy floating stripes have discarded";
+        return Some((problem.into(), format!("ssd.write_cache.power_protected = true; or {rows}")));
     } else if faults.replacements() > 0 {
         let problem = "a copy of a member that works would fill what floating stripes leave free";
         let allowed = format!("array.failure with kind = \"failure\" or \"slow\"; or {rows}");
@@ -90,12 +90,6 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
         return None;
     };
     Some((problem.0.into(), format!("{}; or {rows}", problem.1)))
-}
-
-/// Whether the only faults are those of single members.
-fn knows_only_failures(faults: &Faults) -> bool {
-    let events = Faults { events: Vec::new(), ..faults.clone() };
-    events.is_none() && faults.journal.is_none()
 }
 
 /// Refuses a policy that cannot work on this array.

@@ -30,6 +30,12 @@ impl Unreadable {
         self.0.push(Page { first_row: rows.first, device, from, to: from + length });
     }
 
+    /// Whether no transaction under way has met one.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// A transaction is done.
     #[inline]
     pub fn forget(&mut self, rows: Rows) {

@@ -31,7 +31,7 @@ pub mod mirrored;
 pub(crate) mod missing;
 pub mod parity;
 mod plan;
-mod resync;
+pub(crate) mod resync;
 pub mod striped;
 mod transaction;
 

@@ -37,7 +37,7 @@ impl Look for Blind {
 
 /// What may not agree.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Unsynced {
+pub(crate) struct Unsynced {
     /// First byte of the members that was not gone through; none if everything agrees.
     from: Option<Bytes>,
     /// Bytes of a chunk, and the only chunks that may not agree, where a bitmap says so.
@@ -68,6 +68,12 @@ impl Unsynced {
     /// Only these chunks of so many bytes are not known to agree.
     pub fn is_only_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
         self.chunks = Some(chunks);
+    }
+
+    /// Whether everything is known to agree.
+    #[inline]
+    pub fn is_none(&self) -> bool {
+        self.from.is_none()
     }
 
     /// Whether a range of the members is not known to agree.

@@ -1,13 +1,14 @@
 use super::*;
 use crate::config::MemberConfig;
 use crate::controller::Array;
+use crate::controller::payload::{self, AnyPayload, NoPayload};
 use crate::controller::tokens::Parent;
 use crate::controller::transactions::in_step;
 use crate::layout::Level;
 use crate::planner::PlannedOperation;
 use harmonia_engine::Rng;
 use harmonia_flash::{Geometry, Timing};
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_ssd::{Amount, Ftl, FtlConfig, GcConfig, SsdConfig};
 use harmonia_types::{Blame, Completion, HostRequest, Operation};
 
@@ -66,11 +67,12 @@ fn serve(config: &ArrayConfig, fabric: Option<&[u64]>, requests: &[HostRequest])
 pub(in crate::controller) fn completions(
     config: &ArrayConfig,
     requests: &[HostRequest],
-    add: impl FnOnce(&mut Array<AuditProbe>),
+    add: impl FnOnce(&mut Array<AnyProbe, AnyPayload>),
 ) -> Vec<Completion> {
     let ftl = |member: u16| Ftl::new(&config.members[0].ssd, 1, &format!("device/{member}"));
     let states = (0..config.devices).map(|member| ftl(member).expect("a device")).collect();
-    let mut array = Array::new(config, states, None, |_| AuditProbe).expect("an array");
+    let mut array =
+        Array::with_payload(config, states, payload::any(NoPayload), |_| any(AuditProbe)).expect("an array");
     add(&mut array);
     for &request in requests {
         array.advance_until(request.arrival).expect("members go on");

@@ -32,16 +32,18 @@
 //! Source: IEEE Access 2019 (McEwan and Komsul), section III: stripes whose members are chosen as they are written, Algorithms 1 to
 //! 3, and "there will always be at least one array element that will not be involved".
 //!
-//! Rows of which something is missing, because a member failed or is rebuilt, are in `degraded` and `hurt`.
+//! Rows of which something is missing, because a member failed or is rebuilt or cannot read a page, are in `degraded` and `hurt`; what a
+//! loss of power leaves is in `power`.
 //!
 //! Members may have shares of parity of their own (`shares`).
 //!
-//! Leaves out: pages that cannot be read, losses of power, NVRAM, and a stripe cache. Members are not thinly provisioned: numbers of rows end where the pages of a member do, which costs `1 / n` of the
-//! capacity of stripes that only together fill all members.
+//! Leaves out: NVRAM for data, a log, and a stripe cache. Members are not thinly provisioned: numbers of rows end where the pages of a
+//! member do, which costs `1 / n` of the capacity of stripes that only together fill all members.
 
 mod degraded;
 mod hurt;
 mod left;
+mod power;
 mod row;
 mod shares;
 mod steps;
@@ -58,11 +60,12 @@ use harmonia_types::{
 use super::bounds::{self, Bounds, InTheWay};
 use crate::config::SmallWrite;
 use crate::layout::{Layout, Parity};
-use crate::planner::missing::Counted;
+use crate::planner::missing::{Counted, Unreadable};
 use crate::planner::parity::ParityPlanner;
+use crate::planner::resync::Unsynced;
 use crate::planner::{
     Answer, Build, Dodge, Kind, LossCounters, Parameters, Plan, PlannedOperation, Planner, Refusal, Restores,
-    Stripes, Tag, Tidies, Transaction, View, waits_or_parks,
+    Resyncs, Stripes, Tag, Tidies, Transaction, View, waits_or_parks,
 };
 use degraded::Before;
 use left::Left;
@@ -109,7 +112,10 @@ struct FloatingPlanner {
     bounds: Bounds,
     losses: LossCounters,
     counted: Counted,
-    /// Whether members may fail: then it is noted where transactions under way found their rows.
+    unreadable: Unreadable,
+    /// Rows whose parity need not agree since power was lost.
+    unsynced: Unsynced,
+    /// Whether anything may go wrong: then it is noted where transactions under way found their rows.
     may_fail: bool,
     before: Vec<Before>,
     /// By member: its last operation in the step.
@@ -150,6 +156,8 @@ impl FloatingPlanner {
             bounds: Bounds::new(stripes, row, small_write),
             losses: LossCounters::default(),
             counted: Counted::default(),
+            unreadable: Unreadable::default(),
+            unsynced: Unsynced::default(),
             may_fail: false,
             before: Vec::new(),
             last: Vec::new(),
@@ -158,7 +166,7 @@ impl FloatingPlanner {
         }
     }
 
-    /// With members that may fail.
+    /// With members that may fail, pages that cannot be read, or losses of power.
     fn failing(self, may_fail: bool) -> Self {
         FloatingPlanner { may_fail, ..self }
     }
@@ -174,12 +182,11 @@ impl FloatingPlanner {
 
     fn write_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let mut case = self.row(row, Self::units_of(of), of, view);
-        if !view.health.is_whole()
-            && let Some(hurt) = self.hurt(row, &mut case, view)
-        {
+        let is_sound = self.is_sound(view);
+        if !is_sound && let Some(hurt) = self.hurt(row, &mut case, of, view) {
             return self.write_hurt(row, &hurt, plan);
         }
-        if case.held == 0 && view.health.is_whole() && self.create(row, case.busy) {
+        if case.held == 0 && is_sound && self.create(row, case.busy) {
             case = self.row(row, Self::units_of(of), of, view);
         }
         let decision = case.written(self.small_write);
@@ -235,7 +242,7 @@ impl FloatingPlanner {
         }
         let mut case = Row { changed: gone, cut: 0, ..case };
         let stay = self.map.written(row) & !gone;
-        let hurt = if view.health.is_whole() { None } else { self.hurt(row, &mut case, view) };
+        let hurt = if self.is_sound(view) { None } else { self.hurt(row, &mut case, of, view) };
         if let Some(hurt) = hurt.filter(|_| stay != 0) {
             if !self.discard_hurt(row, &hurt, plan) {
                 return;
@@ -271,8 +278,8 @@ impl FloatingPlanner {
 
     fn read_row(&mut self, row: u64, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let mut case = self.row(row, Self::units_of(of), of, view);
-        if !view.health.is_whole()
-            && let Some(hurt) = self.hurt(row, &mut case, view)
+        if !self.is_sound(view)
+            && let Some(hurt) = self.hurt(row, &mut case, of, view)
         {
             return self.read_hurt(row, &hurt, of, plan);
         }
@@ -354,7 +361,8 @@ impl Planner for FloatingPlanner {
         let Transaction { operation, rows, kind, tag, .. } = *transaction;
         self.begin_step();
         self.bounds.begin(transaction);
-        if !view.health.is_whole() {
+        let is_sound = self.is_sound(view);
+        if !is_sound {
             self.bounds.gives_up();
         }
         if self.may_fail && operation != Operation::Read && rows.count > 0 {
@@ -369,7 +377,9 @@ impl Planner for FloatingPlanner {
             Operation::Write if kind == Kind::Restore => {
                 self.counting(transaction, |planner| planner.restore_rows(transaction, view, plan));
             }
-            _ if view.health.is_whole() => self.plan_rows(transaction, view, plan),
+            Operation::Write if kind == Kind::Resync => self.resync_rows(transaction, view, plan),
+            Operation::Read if kind == Kind::Check => return self.read_held(transaction.rows, view, plan),
+            _ if is_sound => self.plan_rows(transaction, view, plan),
             _ => self.counting(transaction, |planner| planner.plan_rows(transaction, view, plan)),
         }
         self.write_noted(plan);
@@ -399,12 +409,23 @@ impl Planner for FloatingPlanner {
     ) -> Answer {
         match refusal {
             Refusal::Failed => self.met_a_failure(transaction, operation, view),
+            Refusal::Unreadable => self.met_unreadable(transaction, operation, patch),
             _ => waits_or_parks(&Dodge::default(), operation, refusal, patch),
         }
     }
 
+    fn resynced_rows(&self) -> u64 {
+        self.unsynced.written()
+    }
+
     fn done(&mut self, _: SimTime, transaction: &Transaction) {
+        match transaction.kind {
+            Kind::Resync => self.unsynced.are_written(transaction.rows),
+            Kind::Tidy if transaction.tag == SWEEP => self.left.is_swept(),
+            _ => {}
+        }
         self.left.settle(transaction.rows);
+        self.unreadable.forget(transaction.rows);
         self.forget_before(transaction.rows);
         self.counted.forget(transaction.rows);
     }
@@ -414,6 +435,10 @@ impl Planner for FloatingPlanner {
     }
 
     fn restores(&self) -> Option<&dyn Restores> {
+        Some(self)
+    }
+
+    fn resyncs(&mut self) -> Option<&mut dyn Resyncs> {
         Some(self)
     }
 

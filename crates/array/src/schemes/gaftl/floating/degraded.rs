@@ -1,5 +1,5 @@
-//! Rows of which something is missing, planned: a member failed, or a replacement does not hold them yet. `hurt` says what is read
-//! and what moves.
+//! Rows of which something is missing, planned: a member failed or cannot read a page, or a replacement does not hold them yet. `hurt`
+//! says what is read and what moves.
 //!
 //! ```text
 //! member      0      1      2      3      4        1 has failed, and unit 1 is written:
@@ -17,11 +17,12 @@
 //!   discarded, because a spare may be full.
 //! * A plan says at once where slots will lie. If a member fails while the plan reads, nothing of it is written so far. What it
 //!   changed in the map is taken back, and it is planned anew. Counters go on counting what was planned.
+//! * A page that cannot be read is missing for the transaction that found out, which is planned anew without it. The page is
+//!   written anew behind the request's back, as on other levels.
 //! * Discards whose parity cannot be made are ignored.
 //! * Beyond what the parities make up for, pages are counted as not read, not written or lost, as in rows of all members.
 //!
-//! Leaves out: rebuilding without a replacement, on the free members of rows; pages that cannot be read; copies of members that
-//! still work; scrubs. Writes always take the fewest reads that `array.small_write` allows, whatever `array.degraded_writes` says.
+//! Leaves out: rebuilding without a replacement, on the free members of rows; copies of members that still work. Writes always take the fewest reads that `array.small_write` allows, whatever `array.degraded_writes` says.
 
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
@@ -29,25 +30,36 @@ use super::FloatingPlanner;
 use super::hurt::{Hurt, Written};
 use super::row::{Row, Way};
 use super::stripe_map::{Slots, each};
+use crate::planner::missing::Missing;
 use crate::planner::{Answer, Kind, Plan, PlannedOperation, Restores, Rows, Transaction, View};
 
 /// Where the slots of some rows were before a transaction was planned.
 #[derive(Debug, Clone)]
 pub(super) struct Before {
-    rows: Rows,
-    places: Vec<u64>,
+    pub rows: Rows,
+    pub places: Vec<u64>,
 }
 
 impl FloatingPlanner {
+    /// Whether all of every row can be read and relied on.
+    pub(super) fn is_sound(&self, view: &View<'_>) -> bool {
+        view.health.is_whole() && self.unreadable.is_empty() && self.unsynced.is_none()
+    }
+
     /// Takes note of where a transaction finds its rows. If it is planned anew, they are put there again first.
     #[cold]
     pub(super) fn remember(&mut self, rows: Rows) {
-        if let Some(place) = self.before.iter().position(|before| before.rows == rows) {
-            let before = self.before.swap_remove(place);
+        if let Some(before) = self.take_before(rows) {
             self.map.put_back(rows, &before.places);
             self.left.take_back(rows);
         }
         self.before.push(Before { rows, places: self.map.places(rows).to_vec() });
+    }
+
+    /// Where a transaction under way found its rows.
+    pub(super) fn take_before(&mut self, rows: Rows) -> Option<Before> {
+        let place = self.before.iter().position(|before| before.rows == rows)?;
+        Some(self.before.swap_remove(place))
     }
 
     /// A transaction is done: what it has changed stays.
@@ -60,14 +72,25 @@ impl FloatingPlanner {
     /// A row, and what is missing of it; `None` if nothing of that matters. A free member that is missing, or holds nothing there yet,
     /// takes nothing.
     #[cold]
-    pub(super) fn hurt(&self, row: u64, case: &mut Row, view: &View<'_>) -> Option<Hurt> {
+    pub(super) fn hurt(
+        &self,
+        row: u64,
+        case: &mut Row,
+        transaction: &Transaction,
+        view: &View<'_>,
+    ) -> Option<Hurt> {
         let of = |is: &dyn Fn(DeviceId) -> bool| {
             (0..self.members)
                 .filter(|&slot| is(self.map.member(row, slot)))
                 .fold(0, |slots, slot| slots | 1 << slot)
         };
         let (from, to) = (row * self.row, (row + 1) * self.row);
-        let gone = of(&|member| !view.health.has(member, from, to));
+        let missing = Missing::of(transaction, view, &self.unreadable, None);
+        let mut gone = of(&|member| missing.has(member, from, to));
+        // If something else is missing, parity is relied on all the same.
+        if gone == 0 && self.unsynced.has(from, to) {
+            gone = case.parities;
+        }
         let refuses = of(&|member| !view.health.takes_writes(member));
         case.busy &= !refuses;
         let hurt = Hurt { row: *case, gone, refuses };
@@ -185,7 +208,7 @@ impl FloatingPlanner {
                 self.discards.push(PlannedOperation::data(member, Operation::Trim, row * self.row, self.row));
                 continue;
             }
-            let case_hurt = self.hurt(row, &mut case, view);
+            let case_hurt = self.hurt(row, &mut case, of, view);
             let hurt = case_hurt.unwrap_or(Hurt { row: case, gone: 0, refuses: 0 });
             let Some(reads) = hurt.rebuilt(slot) else {
                 self.losses.lost_pages += self.pages_of_row();
@@ -211,11 +234,53 @@ impl FloatingPlanner {
         view: &View<'_>,
     ) -> Answer {
         match operation.operation {
+            // What is left of it has been compared.
+            Operation::Read if transaction.kind == Kind::Check => {}
             Operation::Read if transaction.rows.count > 0 => return Answer::Replan(transaction.rows),
             Operation::Write if transaction.kind != Kind::Restore => self.count_unwritten(operation, view),
             _ => {}
         }
         Answer::Patch
+    }
+
+    /// A member cannot read a page. A resync tries again: parity need not agree.
+    #[cold]
+    pub(super) fn met_unreadable(
+        &mut self,
+        transaction: &Transaction,
+        operation: &PlannedOperation,
+        patch: &mut Plan,
+    ) -> Answer {
+        match transaction.kind {
+            Kind::Check => Answer::Patch,
+            Kind::Resync => {
+                patch.push(*operation);
+                Answer::Patch
+            }
+            _ => {
+                self.unreadable.note(transaction.rows, operation);
+                Answer::Replan(transaction.rows)
+            }
+        }
+    }
+
+    /// Reads all that members hold of some rows.
+    #[cold]
+    pub(super) fn read_held(&mut self, rows: Rows, view: &View<'_>, plan: &mut Plan) {
+        for row in rows.first..rows.end().min(self.map.rows()) {
+            let (from, to) = (row * self.row, (row + 1) * self.row);
+            for slot in each(self.map.held(row)) {
+                if view.health.has(self.map.member(row, slot), from, to) {
+                    self.push(self.on_slot(row, slot, Operation::Read, Phase::Reconstruct), plan);
+                }
+            }
+        }
+    }
+
+    /// The rows of a range of all members.
+    pub(super) fn rows_across(&self, offset: Bytes, length: Bytes) -> Rows {
+        let (first, end) = (offset / self.row, (offset + length).div_ceil(self.row).min(self.map.rows()));
+        Rows { first, count: end.saturating_sub(first) }
     }
 
     /// Counts what a failed member has not written, where nothing else says it.
@@ -235,14 +300,16 @@ impl FloatingPlanner {
 
 impl Restores for FloatingPlanner {
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
-        let (first, end) = (offset / self.row, (offset + length).div_ceil(self.row).min(self.map.rows()));
-        let rows = Rows { first, count: end.saturating_sub(first) };
+        let rows = self.rows_across(offset, length);
         let whole = Transaction::unlocked(Operation::Write, offset, length);
         let restore = Transaction { rows, member: Some(member), kind: Kind::Restore, ..whole };
         (rows.count > 0).then_some(restore)
     }
 
-    fn check(&self, _: Bytes, _: Bytes, _: bool) -> Option<Transaction> {
-        None
+    fn check(&self, offset: Bytes, length: Bytes, _: bool) -> Option<Transaction> {
+        // Every row is written under its lock, so that there is nothing to repair.
+        let rows = self.rows_across(offset, length);
+        let whole = Transaction::unlocked(Operation::Read, offset, length);
+        (rows.count > 0).then_some(Transaction { rows, kind: Kind::Check, ..whole })
     }
 }

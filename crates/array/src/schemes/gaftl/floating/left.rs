@@ -18,6 +18,9 @@ pub(super) struct Left {
     leaving: Vec<(u16, u64)>,
     /// Places that were left, and that a transaction is to write which is not done.
     written: Vec<(u16, u64)>,
+    /// Places that are being trimmed, and transactions under way that do so.
+    swept: Vec<(u16, u64)>,
+    sweeps: u32,
 }
 
 impl Left {
@@ -30,6 +33,28 @@ impl Left {
     pub fn is_written(&mut self, member: DeviceId, row: u64) {
         if !self.places.is_empty() && self.places.remove(&(member.0, row)) {
             self.written.push((member.0, row));
+        }
+        if !self.swept.is_empty() {
+            self.swept.retain(|place| *place != (member.0, row));
+        }
+    }
+
+    /// A copy lies at a place that nobody is to write.
+    pub fn lies(&mut self, member: DeviceId, row: u64) {
+        self.places.insert((member.0, row));
+    }
+
+    /// Power is lost: what was being trimmed may lie there still.
+    pub fn lose_power(&mut self) {
+        self.places.extend(self.swept.drain(..));
+        self.sweeps = 0;
+    }
+
+    /// A transaction is done that trims what [`Left::take`] gave it.
+    pub fn is_swept(&mut self) {
+        self.sweeps -= 1;
+        if self.sweeps == 0 {
+            self.swept.clear();
         }
     }
 
@@ -64,10 +89,13 @@ impl Left {
         false
     }
 
-    /// Takes what lies on these members.
+    /// Takes what lies on these members, for a transaction that trims it.
     pub fn take(&mut self, is_free: impl Fn(DeviceId) -> bool) -> Vec<(DeviceId, u64)> {
         let taken = self.places.extract_if(.., |&(member, _)| is_free(DeviceId(member)));
-        taken.map(|(member, row)| (DeviceId(member), row)).collect()
+        let first = self.swept.len();
+        self.swept.extend(taken);
+        self.sweeps += 1;
+        self.swept[first..].iter().map(|&(member, row)| (DeviceId(member), row)).collect()
     }
 
     #[cfg(test)]

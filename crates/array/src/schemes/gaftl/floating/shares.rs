@@ -134,10 +134,10 @@ impl FloatingPlanner {
 
     /// A transaction that brings the parity of a row back, if that is due.
     pub(super) fn next_return(&mut self, view: &View<'_>) -> Option<Transaction> {
-        let (map, shares) = (&self.map, self.shares.as_mut().filter(|shares| shares.returns)?);
-        if !view.health.is_whole() {
+        if !self.is_sound(view) {
             return None;
         }
+        let (map, shares) = (&self.map, self.shares.as_mut().filter(|shares| shares.returns)?);
         let astray = shares.astray(map) as f64;
         let lack = |member: DeviceId, of: &Shares| of.lacks(map, member) > 0;
         let is_due = astray > shares.imbalance * map.rows() as f64;
@@ -176,8 +176,7 @@ impl FloatingPlanner {
             let [on, free] = ends.map(|member| shares.lacks(&self.map, member));
             on < 0 && free > 0
         });
-        let is_calm =
-            view.health.is_whole() && !ends.into_iter().any(|member| self.is_busy(member, row, view));
+        let is_calm = self.is_sound(view) && !ends.into_iter().any(|member| self.is_busy(member, row, view));
         if !is_wanted || !is_calm {
             return;
         }

@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use harmonia_engine::Rng;
 use harmonia_ssd::Ftl;
-use harmonia_ssd::probe::AuditProbe;
+use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
 use harmonia_types::{Counters, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -28,7 +28,7 @@ use super::drawn::{Befall, REQUESTS, config};
 use super::sum::{Sum, says};
 use super::{PAGE, placing, rows_of};
 use crate::config::{Avoid, Reads};
-use crate::controller::payload::{Owner, Payload};
+use crate::controller::payload::{self, AnyPayload, Owner, Payload};
 use crate::controller::{Array, MishapKind, Parts};
 use crate::coordination::{Parameters, REGISTRY};
 use crate::health::Condition;
@@ -571,13 +571,14 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 5] {
         pages_done: &pages_done,
     };
     let aged = age(&config, &plan).expect("the array for tests can be aged");
-    let parts = Parts { coordinator, planner: Box::new(shared.clone()), payload: shared.clone() };
+    let parts =
+        Parts { coordinator, planner: Box::new(shared.clone()), payload: payload::any(shared.clone()) };
     let spares = config.faults.spares.iter().zip(0..);
     let spares = spares.map(|(spare, number)| {
         Ftl::new(&spare.ssd, seed, &format!("spare/{number}")).expect("a shape that works")
     });
     let states = aged.devices.into_iter().chain(spares).collect();
-    let mut array = Array::with_parts(&config, states, parts, |_| AuditProbe).expect("it can be built");
+    let mut array = Array::with_parts(&config, states, parts, |_| any(AuditProbe)).expect("it can be built");
     // Few stripes, so that requests meet one another.
     let pages = (whole.logical_bytes() / PAGE).min(60);
     let mut pinned = Rng::stream(seed, "gaftl/pinned");
@@ -609,7 +610,7 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 5] {
         shared.planner.displaced.taken() == 0 && !(returns && shared.planner.imbalance() > 0)
     };
     // A member that failed for the last time has no spare left, or its spare is built in time.
-    let is_final = |array: &Array<AuditProbe, Watched>| {
+    let is_final = |array: &Array<AnyProbe, AnyPayload>| {
         let failures = config.faults.spares.len() < 2 && config.faults.spares.len() < failed(array);
         failures || (array.health().is_whole() && is_settled())
     };
@@ -658,7 +659,7 @@ fn run(seed: u64, befalls: Befall, is_dual: bool) -> [u64; 5] {
 }
 
 /// How often members have failed.
-fn failed(array: &Array<AuditProbe, Watched>) -> usize {
+fn failed(array: &Array<AnyProbe, AnyPayload>) -> usize {
     array.mishaps().iter().filter(|mishap| mishap.what == MishapKind::Failed).count()
 }
 

@@ -1,0 +1,122 @@
+//! What a loss of power leaves of rows that were being changed, and how their parity comes to agree again.
+//!
+//! ```text
+//! member      0      1      2      3      4        power is lost while 1' and P' are written:
+//!          ┌──────┬──────┬──────┬──────┬──────┐
+//! flash    │  0   │  1   │  2   │ P/P' │ 1'/- │    the map goes back to 1, which is whole; what lies on member 4 is trimmed
+//!          └──────┴──────┴──────┴──────┴──────┘    resync makes P of 0, 1 and 2; then the host writes 1 again
+//! ```
+//!
+//! * Where slots lie is in NVRAM. It is changed for good when a transaction is done. So a write that is cut short leaves its row as the
+//!   map had it: what moved still lies where it was, because copies are trimmed only afterwards.
+//! * A discard that is cut short is not taken back: some of its units may be trimmed. They count as discarded.
+//! * The parity of both need not agree. Until resync has gone through a row, its parity is missing to writes and reads, as in
+//!   `degraded`. If something else of the row is missing, too, parity is relied on all the same: that is the write hole.
+//! * What was being trimmed after it had been left behind is trimmed again.
+//!
+//! Source: resync is that of `crate::planner::resync`. The paper keeps its map in NVRAM, and does not say what a loss of power leaves.
+//!
+//! Leaves out: members that forget what they cache, which could lose a unit whose older copy has been trimmed; logs.
+
+use std::collections::BTreeSet;
+
+use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
+
+use super::degraded::Before;
+use super::stripe_map::each;
+use super::{FloatingPlanner, SWEEP};
+use crate::planner::{Kind, Plan, PlannedOperation, Resyncs, Transaction, View};
+
+impl FloatingPlanner {
+    /// The members that hold something of a row, as bits.
+    fn holders(&self, row: u64) -> u64 {
+        each(self.map.held(row)).fold(0, |holders, slot| holders | 1 << self.map.member(row, slot).0)
+    }
+
+    /// The rows of a transaction that changed them are as they were.
+    fn roll_back(&mut self, Before { rows, places }: &Before) {
+        let planned: Vec<u64> = (rows.first..rows.end()).map(|row| self.holders(row)).collect();
+        self.map.put_back(*rows, places);
+        self.left.take_back(*rows);
+        for (row, planned) in (rows.first..rows.end()).zip(planned) {
+            self.count_no_more(row, planned & !self.holders(row));
+        }
+    }
+
+    /// The rows of a discard are as it was to leave them.
+    fn roll_forward(&mut self, Before { rows, places }: Before) {
+        let planned = self.map.places(rows).to_vec();
+        self.map.put_back(rows, &places);
+        let found: Vec<u64> = (rows.first..rows.end()).map(|row| self.holders(row)).collect();
+        self.map.put_back(rows, &planned);
+        self.left.settle(rows);
+        for (row, found) in (rows.first..rows.end()).zip(found) {
+            self.count_no_more(row, found & !self.holders(row));
+        }
+    }
+
+    /// What these members hold of a row is trimmed when they may be used.
+    fn count_no_more(&mut self, row: u64, members: u64) {
+        each(members).for_each(|member| self.left.lies(DeviceId(member), row));
+    }
+
+    /// Plans to go through rows: all is read, and parity is written of those that were cut short.
+    #[cold]
+    pub(super) fn resync_rows(&mut self, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
+        if !view.health.is_whole() {
+            return self.unsynced.skip(of.rows);
+        }
+        self.read_held(of.rows, view, plan);
+        let rows: Vec<u64> = self.unsynced.rows_in(of.rows).collect();
+        for row in rows {
+            for slot in each(self.map.held(row) & self.map.parities()) {
+                let write = self.on_slot(row, slot, Operation::Write, Phase::Reconstruct);
+                self.writes.push(PlannedOperation { parity: ParityPages::ALL, ..write });
+            }
+        }
+    }
+}
+
+impl Resyncs for FloatingPlanner {
+    fn resync(&self, offset: Bytes, length: Bytes) -> Option<Transaction> {
+        let rows = self.rows_across(offset, length);
+        let whole = Transaction::unlocked(Operation::Write, offset, length);
+        (rows.count > 0).then_some(Transaction { rows, kind: Kind::Resync, ..whole })
+    }
+
+    fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
+        let Transaction { rows, kind, tag, operation, .. } = *transaction;
+        self.unreadable.forget(rows);
+        self.counted.forget(rows);
+        match kind {
+            Kind::Tidy if tag == SWEEP => self.left.lose_power(),
+            Kind::Resync => _ = self.unsynced.forget_skip(rows),
+            _ => {}
+        }
+        let Some(before) = self.take_before(rows) else { return };
+        match operation {
+            Operation::Trim => {
+                self.unsynced.cut_short(rows);
+                self.roll_forward(before);
+            }
+            _ => {
+                if writes && !matches!(kind, Kind::Restore | Kind::Resync) {
+                    self.unsynced.cut_short(rows);
+                }
+                self.roll_back(&before);
+            }
+        }
+    }
+
+    fn is_lost(&mut self, _: DeviceId, offset: Bytes, length: Bytes) {
+        self.unsynced.cut_short(self.rows_across(offset, length));
+    }
+
+    fn is_synced_to(&mut self, from: Option<Bytes>) {
+        self.unsynced.is_synced_to(from);
+    }
+
+    fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>)) {
+        self.unsynced.is_only_in(chunks);
+    }
+}
