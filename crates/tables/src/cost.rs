@@ -99,13 +99,14 @@ fn sentence(figures: &[Figure], at: usize, first: &Report, name: Name) -> String
         return format!("{begin} is {value} ms{others}, the same as {without}.");
     }
     if let Some((change, times)) = figure.change.as_ref().and_then(|change| Some((change, times(change)?))) {
-        let chance = if is_sure(change) { "" } else { " (n.s.)" };
+        let chance = if is_sure(change) { "" } else { " (may be chance)" };
         let would = if at == 0 { "it would be " } else { "" };
         return format!("{begin} is {value} ms, {times} the {against} ms {would}{without}{chance}.");
     }
     let few = match &figure.change {
         Some(_) if figure.bounds().is_some() => {
-            let change = signed(figure.change.as_ref());
+            // In a sentence there is room to say it.
+            let change = signed(figure.change.as_ref()).replace(" n.s.", " (may be chance)");
             return format!("{begin} is {value} ms, {change} against {against} ms {without}.");
         }
         Some(_) => " (too few requests for an interval)",

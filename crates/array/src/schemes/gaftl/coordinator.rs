@@ -96,11 +96,15 @@
 //! units that nobody writes stay missing. The reads of a write are the fewest that `array.small_write` allows;
 //! `array.degraded_writes` has no effect.
 //!
+//! A page that cannot be read is gone around in the same way, by its request alone, and written anew. With `floating`, a write that a
+//! loss of power cuts short leaves its row where it was: where stripes lie is in NVRAM, and changes when a write is done. Resync then
+//! makes parity agree, as on other arrays.
+//!
 //! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
 //!
 //! Leaves out: shares of parity that change within a run as members age (the experiment `gaftl-ages` has a run between two replacements).
-//! New data does not choose its members by age. Without a spare nothing is rebuilt on free members. It takes RAID-4, RAID-5 or RAID-6
-//! without losses of power. Parity moves on at most 16 members.
+//! New data does not choose its members by age. Without a spare nothing is rebuilt on free members. It takes RAID-4, RAID-5 or
+//! RAID-6; losses of power with `floating` alone, on drives that keep what they cache. Parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::{Entry, own_keys};

@@ -366,7 +366,7 @@ impl Planner for FloatingPlanner {
             self.bounds.gives_up();
         }
         if self.may_fail && operation != Operation::Read && rows.count > 0 {
-            self.remember(rows);
+            self.remember(transaction);
         }
         match operation {
             Operation::Trim if kind == Kind::Tidy && tag == SWEEP => return self.trim_left(view, plan),

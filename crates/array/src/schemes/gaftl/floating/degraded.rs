@@ -36,7 +36,8 @@ use crate::planner::{Answer, Kind, Plan, PlannedOperation, Restores, Rows, Trans
 /// Where the slots of some rows were before a transaction was planned.
 #[derive(Debug, Clone)]
 pub(super) struct Before {
-    pub rows: Rows,
+    /// Which transaction, as if it had been planned once.
+    pub of: Transaction,
     pub places: Vec<u64>,
 }
 
@@ -48,24 +49,28 @@ impl FloatingPlanner {
 
     /// Takes note of where a transaction finds its rows. If it is planned anew, they are put there again first.
     #[cold]
-    pub(super) fn remember(&mut self, rows: Rows) {
-        if let Some(before) = self.take_before(rows) {
+    pub(super) fn remember(&mut self, transaction: &Transaction) {
+        let rows = transaction.rows;
+        if let Some(place) = self.before.iter().position(|before| before.of.rows == rows) {
+            let before = self.before.swap_remove(place);
             self.map.put_back(rows, &before.places);
             self.left.take_back(rows);
         }
-        self.before.push(Before { rows, places: self.map.places(rows).to_vec() });
+        let of = Transaction { attempt: 0, ..*transaction };
+        self.before.push(Before { of, places: self.map.places(rows).to_vec() });
     }
 
-    /// Where a transaction under way found its rows.
-    pub(super) fn take_before(&mut self, rows: Rows) -> Option<Before> {
-        let place = self.before.iter().position(|before| before.rows == rows)?;
+    /// Where a transaction under way found its rows; nothing of others, which wait for the same rows.
+    pub(super) fn take_before_of(&mut self, transaction: &Transaction) -> Option<Before> {
+        let of = Transaction { attempt: 0, ..*transaction };
+        let place = self.before.iter().position(|before| before.of == of)?;
         Some(self.before.swap_remove(place))
     }
 
     /// A transaction is done: what it has changed stays.
     pub(super) fn forget_before(&mut self, rows: Rows) {
         if !self.before.is_empty() {
-            self.before.retain(|before| before.rows != rows);
+            self.before.retain(|before| before.of.rows != rows);
         }
     }
 

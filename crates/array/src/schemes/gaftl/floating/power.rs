@@ -34,19 +34,21 @@ impl FloatingPlanner {
     }
 
     /// The rows of a transaction that changed them are as they were.
-    fn roll_back(&mut self, Before { rows, places }: &Before) {
+    fn roll_back(&mut self, Before { of, places }: &Before) {
+        let rows = of.rows;
         let planned: Vec<u64> = (rows.first..rows.end()).map(|row| self.holders(row)).collect();
-        self.map.put_back(*rows, places);
-        self.left.take_back(*rows);
+        self.map.put_back(rows, places);
+        self.left.take_back(rows);
         for (row, planned) in (rows.first..rows.end()).zip(planned) {
             self.count_no_more(row, planned & !self.holders(row));
         }
     }
 
     /// The rows of a discard are as it was to leave them.
-    fn roll_forward(&mut self, Before { rows, places }: Before) {
+    fn roll_forward(&mut self, Before { of, places }: &Before) {
+        let rows = of.rows;
         let planned = self.map.places(rows).to_vec();
-        self.map.put_back(rows, &places);
+        self.map.put_back(rows, places);
         let found: Vec<u64> = (rows.first..rows.end()).map(|row| self.holders(row)).collect();
         self.map.put_back(rows, &planned);
         self.left.settle(rows);
@@ -93,18 +95,19 @@ impl Resyncs for FloatingPlanner {
             Kind::Resync => _ = self.unsynced.forget_skip(rows),
             _ => {}
         }
-        let Some(before) = self.take_before(rows) else { return };
-        match operation {
-            Operation::Trim => {
-                self.unsynced.cut_short(rows);
-                self.roll_forward(before);
-            }
-            _ => {
-                if writes && !matches!(kind, Kind::Restore | Kind::Resync) {
-                    self.unsynced.cut_short(rows);
-                }
-                self.roll_back(&before);
-            }
+        let before = self.take_before_of(transaction);
+        let is_discard = operation == Operation::Trim;
+        // A discard may have written parity while it still has something to trim.
+        if rows.count > 0
+            && (writes || is_discard && before.is_some())
+            && !matches!(kind, Kind::Restore | Kind::Resync)
+        {
+            self.unsynced.cut_short(rows);
+        }
+        match before {
+            Some(before) if is_discard => self.roll_forward(&before),
+            Some(before) => self.roll_back(&before),
+            None => {}
         }
     }
 

@@ -77,6 +77,8 @@ struct Shared {
     pages: u64,
     /// Pages that reads under way could not bring, by the read's token.
     unreadable: BTreeSet<(u64, Place)>,
+    /// The same by transaction: it does not read them again.
+    avoided: BTreeSet<(u32, Place)>,
     /// Writes that members were given and have not answered.
     writing: BTreeMap<Place, Sum>,
     /// Decides what those have done when power is lost.
@@ -327,6 +329,10 @@ impl Payload for Watched {
             shared.running.insert(of.handle, Run { request, ..run });
         }
         shared.pages += rows_of(operation).count() as u64;
+        if operation.operation == Operation::Read && !shared.avoided.is_empty() {
+            let is_new = |place| !shared.avoided.contains(&(of.handle, place));
+            assert!(rows_of(operation).all(is_new), "{:?} reads {operation:?} again", of.transaction);
+        }
         if operation.operation == Operation::Trim {
             // Members serve what concerns a page in the order in which they are given it.
             rows_of(operation).for_each(|place| drop(shared.flash.remove(&place)));
@@ -347,8 +353,13 @@ impl Payload for Watched {
         }
     }
 
-    fn finds_unreadable(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
-        self.get().unreadable.extend(rows_of(operation).map(|place| (token, place)));
+    fn finds_unreadable(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
+        let mut shared = self.get();
+        shared.unreadable.extend(rows_of(operation).map(|place| (token, place)));
+        // A resync tries again.
+        if of.transaction.kind != Kind::Resync {
+            shared.avoided.extend(rows_of(operation).map(|place| (of.handle, place)));
+        }
     }
 
     fn done(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
@@ -384,6 +395,7 @@ impl Payload for Watched {
         let shared = &mut *shared;
         shared.losses_of_power += 1;
         shared.unreadable.clear();
+        shared.avoided.clear();
         for (place, sum) in std::mem::take(&mut shared.writing) {
             if shared.chance.chance(0.5) {
                 shared.flash.insert(place, sum);
@@ -420,6 +432,7 @@ impl Payload for Watched {
         // What was never written is read without an operation. The last plan counts, and it may have none.
         let idle = shared.take_planned(of.transaction);
         let running = shared.running.remove(&of.handle);
+        shared.avoided.retain(|(handle, _)| *handle != of.handle);
         let Some(run) = idle.or(running) else { return };
         for wanted in &run.wanted {
             let is_known = says(&run.known, wanted) || shared.has_lost();
@@ -571,6 +584,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         degraded: 0,
         pages: 0,
         unreadable: BTreeSet::new(),
+        avoided: BTreeSet::new(),
         writing: BTreeMap::new(),
         chance: Rng::stream(seed, "gaftl/floating/power"),
         losses_of_power: 0,
@@ -612,6 +626,8 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     let few = 60.min(pages);
     let start = ((pages as f64 * fill) as u64).saturating_sub(few / 2).min(pages - few);
     let mean = 100_000.0 * (1 + rng.below(80)) as f64;
+    // More is under way when power is lost, and more of it are discards, which nobody does again.
+    let (mean, writes) = if happens.loses_power { (mean / 8.0, 8..14) } else { (mean, 8..19) };
     let (mut now, mut left) = (SimTime::ZERO, REQUESTS as usize);
     for id in 0..REQUESTS {
         now += SimDuration(rng.exponential(mean) as u64);
@@ -627,7 +643,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         let length = 1 + rng.below(9);
         let operation = match rng.below(20) {
             0..8 => Operation::Read,
-            8..19 => Operation::Write,
+            drawn if writes.contains(&drawn) => Operation::Write,
             _ => Operation::Trim,
         };
         let mut offset = (start + rng.below(few - length)) * PAGE;
@@ -737,12 +753,12 @@ fn faulty_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 4]) 
 
 #[test]
 fn contents_are_right_whatever_cannot_be_read_and_whenever_power_is_lost() {
-    faulty_histories(RAID5, 0..36, [150, 10_000, 300, 30]);
+    faulty_histories(RAID5, 0..24, [100, 10_000, 200, 30]);
 }
 
 #[test]
 fn contents_are_right_with_two_parities_whatever_goes_wrong() {
-    faulty_histories(RAID6, 0..36, [150, 10_000, 300, 30]);
+    faulty_histories(RAID6, 0..24, [100, 10_000, 200, 30]);
 }
 
 #[test]
@@ -777,7 +793,6 @@ fn contents_are_right_in_many_histories() {
     histories(RAID5, 20..600, [0; 6]);
     failing_histories(RAID5, 30..1_000, [0; 4]);
     returning_histories(15..300, [0; 2]);
-    faulty_histories(RAID5, 36..1_200, [0; 4]);
 }
 
 /// Likewise.
@@ -786,5 +801,13 @@ fn contents_are_right_in_many_histories() {
 fn contents_are_right_with_two_parities_in_many_histories() {
     histories(RAID6, 20..600, [0; 6]);
     failing_histories(RAID6, 30..1_000, [0; 4]);
-    faulty_histories(RAID6, 36..1_200, [0; 4]);
+}
+
+/// Likewise.
+#[test]
+#[ignore = "takes minutes: make histories"]
+fn contents_are_right_whatever_goes_wrong_in_many_histories() {
+    for level in [RAID5, RAID6] {
+        faulty_histories(level, 24..1_200, [0; 4]);
+    }
 }
