@@ -1,9 +1,10 @@
 //! Plans of stripes that leave one member free: counts of operations, literal plans, the same with two parities (`dual`) and while
-//! members are missing (`degraded`), and random histories on whole arrays (`array`).
+//! members are missing (`degraded`), after a loss of power (`power`), and random histories on whole arrays (`array`).
 
 mod array;
 mod degraded;
 mod dual;
+mod power;
 
 use harmonia_engine::Rng;
 use harmonia_types::{

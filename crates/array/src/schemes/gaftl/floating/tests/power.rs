@@ -1,0 +1,120 @@
+//! What a loss of power leaves of single plans, and what is read and written until resync has gone through a row.
+
+use super::*;
+use crate::planner::{Kind, Resyncs};
+
+/// Five members of which all has been written, and the places of row 0: three units, parity, and the free member.
+fn full() -> (Stage, Vec<Place>) {
+    let mut stage = Stage::full(SmallWrite::Fewest, 5, 1);
+    stage.planner.may_fail = true;
+    let places = stage.places(0);
+    (stage, places)
+}
+
+/// Plans units of row 0 and carries nothing out: the transaction.
+fn begun(stage: &mut Stage, operation: Operation, units: std::ops::Range<u64>) -> Transaction {
+    let length = (units.end - units.start) * PAGE;
+    let request = HostRequest::new(0, SimTime::ZERO, operation, units.start * PAGE, length);
+    let (mut split, mut plan) = (Vec::new(), Plan::default());
+    stage.with(|planner, view| planner.split(&request, view, &mut split));
+    let [transaction] = split[..] else { panic!("one row is one transaction") };
+    stage.with(|planner, view| planner.plan(SimTime::ZERO, &transaction, view, &mut plan));
+    transaction
+}
+
+/// Goes through row 0: the places that are read and written.
+fn resync(stage: &mut Stage) -> [Vec<Place>; 3] {
+    let resync = stage.planner.resync(0, PAGE).expect("it has rows");
+    stage.carry_out(&resync)
+}
+
+#[test]
+fn a_write_that_is_cut_short_leaves_its_row_where_it_was_and_what_was_written_is_trimmed() {
+    let (mut stage, places) = full();
+    stage.collects(&[places[1].0]);
+    let write = begun(&mut stage, Operation::Write, 1..2);
+    assert_eq!(stage.places(0)[1], places[4], "it goes to the free member");
+    stage.planner.is_cut_short(&write, true);
+    stage.planner.is_synced_to(Some(0));
+    stage.collects(&[]);
+    assert_eq!(stage.places(0), places);
+    assert_eq!((stage.sweep(), stage.sweep()), (vec![places[4]], vec![]), "the old copy counts");
+    // Parity need not agree: nothing is made of it.
+    stage.collects(&[places[1].0]);
+    assert_eq!(stage.read(1..2), [places[1]], "it waits");
+    stage.collects(&[]);
+    assert_eq!(stage.write(0..1)[0], sorted([places[1], places[2]]), "no read-modify-write");
+    let all = sorted(places[..4].iter().copied());
+    assert_eq!(resync(&mut stage), [all.clone(), vec![places[3]], vec![]]);
+    assert_eq!(resync(&mut stage), [all, vec![], vec![]], "once");
+    stage.planner.is_synced_to(None);
+    stage.collects(&[places[1].0]);
+    assert_eq!(stage.read(1..2), sorted([places[0], places[2], places[3]]));
+    assert_eq!(stage.planner.resynced_rows(), 1);
+}
+
+#[test]
+fn a_write_of_which_nothing_was_written_leaves_a_row_that_agrees() {
+    let (mut stage, places) = full();
+    stage.collects(&[places[1].0]);
+    let write = begun(&mut stage, Operation::Write, 1..2);
+    stage.planner.is_cut_short(&write, false);
+    stage.planner.is_synced_to(Some(0));
+    assert_eq!((stage.places(0), stage.planner.unsynced.rows_in(write.rows).count()), (places, 0));
+}
+
+/// Part of it may be trimmed. The host discards it again, and nothing is left to do.
+#[test]
+fn a_discard_that_is_cut_short_counts_and_its_parity_is_made_anew() {
+    let (mut stage, places) = full();
+    let discard = begun(&mut stage, Operation::Trim, 1..2);
+    stage.planner.is_cut_short(&discard, false);
+    stage.planner.is_synced_to(Some(0));
+    assert_eq!(stage.read(1..2), [], "zeros");
+    assert_eq!(stage.sweep(), [places[1]]);
+    assert_eq!(stage.discard(1..2), [vec![], vec![], vec![]]);
+    assert_eq!(resync(&mut stage), [sorted([places[0], places[2], places[3]]), vec![places[3]], vec![]]);
+}
+
+/// Also if it was to discard the same rows.
+#[test]
+fn who_waits_for_the_rows_of_a_write_has_not_changed_them() {
+    let (mut stage, places) = full();
+    stage.collects(&[places[1].0]);
+    let write = begun(&mut stage, Operation::Write, 1..2);
+    let waits = Transaction { operation: Operation::Trim, kind: Kind::Plain, ..write };
+    stage.planner.is_cut_short(&waits, false);
+    assert_eq!(stage.places(0)[1], places[4]);
+    stage.planner.is_cut_short(&write, true);
+    assert_eq!(stage.places(0), places);
+    assert_eq!(stage.planner.unsynced.rows_in(write.rows).count(), 1);
+}
+
+/// Not where something else has been written meanwhile.
+#[test]
+fn what_was_being_trimmed_is_trimmed_again() {
+    let (mut stage, places) = full();
+    for (unit, power_is_lost) in [(0, true), (1, true), (2, false)] {
+        stage.collects(&[stage.places(0)[unit].0]);
+        let copy = stage.places(0)[unit];
+        stage.write(unit as u64..unit as u64 + 1);
+        stage.collects(&[]);
+        let sweep = stage.with(|planner, view| planner.sweep(view)).expect("a copy is left");
+        stage.with(|planner, view| planner.plan(SimTime::ZERO, &sweep, view, &mut Plan::default()));
+        if unit == 1 {
+            // The free member is where the copy lies that is being trimmed.
+            stage.collects(&[stage.places(0)[0].0]);
+            stage.write(0..1);
+            stage.collects(&[]);
+        }
+        if power_is_lost {
+            stage.planner.is_cut_short(&sweep, true);
+        } else {
+            stage.planner.done(SimTime::ZERO, &sweep);
+        }
+        let is_left = stage.planner.left.lies_on(DeviceId(copy.0), copy.1);
+        assert_eq!(is_left, unit == 0, "unit {unit}");
+        assert_eq!(stage.sweep().contains(&copy), unit == 0, "unit {unit}");
+    }
+    assert_ne!(stage.places(0), places);
+}
