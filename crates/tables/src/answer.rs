@@ -25,9 +25,7 @@ const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 const READS: &str = "p99 of reads";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
-const AMPLIFICATION: &str = " Write amp includes parity.";
-const AMPLIFICATION_BEHIND_CACHE: &str =
-    " Write amp: bytes that all SSDs program per byte that the host writes.";
+const AMPLIFICATION: &str = " Write amp: with parity.";
 
 /// The answer of a comparison: at most 25 lines of 100 columns, unless there is much to warn of.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
@@ -185,7 +183,6 @@ fn rows(
     let has_widths = table.contains("±");
     let is_chance = table.contains(seeds::NOT_SIGNIFICANT);
     let has_parity = runs.iter().any(|run| run.array.redundancy.is_some());
-    let has_cache = runs.iter().any(|run| run.array.inside.write_cache.is_some());
     let notes = [
         (has_widths && !is_alone, LEGEND),
         (has_widths && is_alone, ONE_SEED),
@@ -196,8 +193,7 @@ fn rows(
         (true, not_served),
         (has_years, YEARS),
         (true, age.as_deref().unwrap_or_default()),
-        (has_parity && !has_cache, AMPLIFICATION),
-        (has_parity && has_cache, AMPLIFICATION_BEHIND_CACHE),
+        (has_parity, AMPLIFICATION),
     ];
     let notes: String = notes.iter().filter(|(is_there, _)| *is_there).map(|(_, note)| *note).collect();
     (table, means + &notes)

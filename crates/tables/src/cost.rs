@@ -112,6 +112,9 @@ fn sentence(figures: &[Figure], at: usize, first: &Report, name: Name) -> String
         Some(_) => " (too few requests for an interval)",
         None => "",
     };
+    if value == against && at > 0 {
+        return format!("{begin} is {value} ms with and {without}{few}.");
+    }
     format!("{begin} is {value} ms, and {against} ms {without}{few}.")
 }
 

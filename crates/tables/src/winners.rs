@@ -286,9 +286,9 @@ impl Said<'_> {
                     return Some(format!("no winner: nobody is clearly below {baseline} ({value})"));
                 }
                 let versus = below(&self.versus_baseline(&winner.labels[0], winner)?);
-                let are = if show(winner.values[1]) == lowest { "and others are" } else { "is" };
+                let others = if show(winner.values[1]) == lowest { " and others" } else { "" };
                 Some(format!(
-                    "no winner: {name} {are} lowest ({lowest}), which may be chance ({versus} {baseline})"
+                    "no winner; lowest: {name}{others}, {lowest}, {versus} {baseline} (may be chance)"
                 ))
             }
             _ => None,
@@ -601,8 +601,7 @@ mod tests {
         let [local, all, some] = ["local", "reactive-inclusive", "reactive-selective"];
         assert_eq!(said(&[local, all, some], true), "no winner: nobody is clearly below local (1.000 ms)");
         assert!(
-            said(&[all, some, local], true)
-                .starts_with("no winner: reactive-inclusive is lowest (1.000 ms), which may be chance (")
+            said(&[all, some, local], true).starts_with("no winner; lowest: reactive-inclusive, 1.000 ms, ")
         );
         let each =
             "all tie: local (1.000 ms), reactive-inclusive (2.000 ms) and reactive-selective (3.000 ms)";
@@ -610,7 +609,7 @@ mod tests {
         let but = "tie of all but local; lowest: reactive-inclusive, 1.000 ms, 68.0% \u{b1}0.3 below local";
         assert_eq!(said(&[all, some], true), but);
         assert_eq!(said(&[local, some], true), "no winner: nobody is clearly below local (1.000 ms)");
-        let lower = "no winner: reactive-selective is lowest (1.000 ms), which may be chance (";
+        let lower = "no winner; lowest: reactive-selective, 1.000 ms, ";
         let said_of_lower = said(&[some, local], true);
         assert!(
             said_of_lower.starts_with(lower),

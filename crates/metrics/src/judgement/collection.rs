@@ -249,8 +249,7 @@ pub fn do_nothing(figures: &[Figure]) -> String {
     let at_most = if some.is_empty() { "" } else { " at most" };
     let knows_far_tail =
         figures.iter().any(|figure| figure.metric == Metric::P999 && figure.bounds().is_some());
-    let beyond =
-        if knows_far_tail { "" } else { " The runs are too short to say how much it adds to p99.9." };
+    let beyond = if knows_far_tail { "" } else { " The runs are too short to judge p99.9." };
     // That it adds nothing at all stands with what it costs.
     match most.is_empty() || (some.is_empty() && knows_far_tail) {
         true => "Do nothing about garbage collection.".to_owned(),
