@@ -25,7 +25,7 @@ const YEARS: &str = " Years: until the first drive ends, if this load goes on.";
 const READS: &str = "p99 of reads";
 const TOO_FEW: &str = " -: too few requests.";
 const NOT_SERVED: &str = " -: response times mean nothing where the array does not keep up.";
-const AMPLIFICATION: &str = " Write amp: with parity.";
+const AMPLIFICATION: &str = " Write amp includes parity.";
 
 /// The answer of a comparison: at most 25 lines of 100 columns, unless there is much to warn of.
 pub(crate) fn comparison(of: &Comparison, cross: &Cross, rest: Rest, style: Style) -> String {
