@@ -38,7 +38,8 @@ use super::locks::RowLocks;
 use super::messages::Message;
 use super::payload::Payload;
 use super::requests::RequestState;
-use super::states::Purpose;
+use super::states::{Purpose, State};
+use super::tidying::Tidying;
 use super::tokens::NONE;
 use super::transactions::{Chain, Running};
 use super::{Access, Array, ArrayFailure};
@@ -194,7 +195,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let Power::Recovers(requests) = &mut failures.power else { return Ok(()) };
         let requests = std::mem::take(requests);
         failures.power = Power::On;
-        requests.into_iter().try_for_each(|request| self.take_up(request, now))
+        requests.into_iter().try_for_each(|request| self.take_up(request, now))?;
+        self.may_tidy(now);
+        Ok(())
     }
 
     /// Keeps a request until the array takes requests again, if it does not; one that never will answers it without its data.
@@ -232,7 +235,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// What is not in NVRAM is forgotten.
     fn forget_everything(&mut self, now: SimTime) {
         if let Some(planner) = self.planner.resyncs() {
-            for running in self.transactions.iter().filter(|running| running.purpose != Purpose::Destage) {
+            let own = |running: &&Running| running.purpose != Purpose::Destage;
+            let is_over = |running: &&Running| running.state == State::Ending;
+            for running in self.transactions.iter().filter(own).filter(is_over) {
+                planner.is_over(&running.spec, running.may_have_written());
+            }
+            for running in self.transactions.iter().filter(own).filter(|running| !is_over(running)) {
                 planner.is_cut_short(&running.spec, running.may_have_written());
             }
         }
@@ -251,9 +259,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.layers.lose_power();
         #[cfg(test)]
         self.bucket.iter_mut().for_each(|bucket| bucket.lose_power());
+        let tidying = self.tidying.as_deref_mut().map(Tidying::lose_power);
         for slot in 0..self.members.devices.len() {
             self.coupled[slot] = 0;
-            let had_any = std::mem::take(&mut self.members.outstanding[slot]) > 0;
+            let was_promised = tidying.as_ref().is_some_and(|lost| lost.has_promised(slot));
+            let had_any = std::mem::take(&mut self.members.outstanding[slot]) > 0 || was_promised;
             let device = DeviceId(slot as u16);
             if slot >= self.members.fixed {
                 self.agenda.push(now, Message::Left(slot as u16));

@@ -35,7 +35,13 @@ impl Tidying {
 
     /// Whether a member has been promised operations that are yet to begin.
     pub fn has_promised(&self, device: usize) -> bool {
-        self.promised[device] > 0
+        self.promised.get(device).is_some_and(|&promised| promised > 0)
+    }
+
+    /// What has been promised never begins. What that was.
+    pub fn lose_power(&mut self) -> Tidying {
+        let members = self.promised.len();
+        std::mem::replace(self, Tidying::new(members))
     }
 }
 
@@ -90,5 +96,18 @@ impl<P: Probe, C: Payload> Array<P, C> {
             tidying.is_under_way = false;
         }
         self.may_tidy(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_promised_or_under_way_after_a_loss_of_power() {
+        let mut tidying = Tidying { promised: vec![0, 2], is_under_way: true };
+        let lost = tidying.lose_power();
+        assert!(lost.has_promised(1) && !lost.has_promised(0) && !lost.has_promised(7));
+        assert!(!tidying.has_promised(1) && !tidying.is_under_way);
     }
 }

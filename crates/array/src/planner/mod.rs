@@ -177,6 +177,12 @@ pub trait Resyncs {
     /// Power is lost while a transaction runs, and it is forgotten. If it `writes`, its rows need not agree from now on.
     fn is_cut_short(&mut self, transaction: &Transaction, writes: bool);
 
+    /// Power is lost when all operations of a transaction have been answered, and before it gives its rows back: its request may have
+    /// been answered. Those that are over come first. By default they count as cut short, which only has their rows written anew.
+    fn is_over(&mut self, transaction: &Transaction, writes: bool) {
+        self.is_cut_short(transaction, writes);
+    }
+
     /// A member that forgets has lost what it cached of so many bytes from an offset on: those rows need not agree from now on.
     fn is_lost(&mut self, member: DeviceId, offset: Bytes, length: Bytes);
 

@@ -282,8 +282,7 @@ fn keys_of_floating(seed: u64, scenario: &Scenario) -> String {
         let (errors, at) = (d.pick(&["0.001", "0.03"]), d.range(0, 300_000));
         writeln!(text, "page_errors = {errors}\nscrub = {{ at = \"{at}us\" }}").expect("text grows");
     }
-    let forgets = scenario.array.members.iter().any(|member| !member.ssd.write_cache.is_none());
-    if d.range(0, 1) == 0 && !forgets {
+    if d.range(0, 1) == 0 && !scenario.array.members_forget() {
         let losses = (0..d.range(1, 3)).map(|_| format!("{{ request = {} }}", d.range(1, 200)));
         let losses: Vec<String> = losses.collect();
         writeln!(text, "power_loss = [{}]", losses.join(", ")).expect("text grows");

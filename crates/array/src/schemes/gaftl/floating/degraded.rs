@@ -53,6 +53,7 @@ impl FloatingPlanner {
         let rows = transaction.rows;
         if let Some(place) = self.before.iter().position(|before| before.of.rows == rows) {
             let before = self.before.swap_remove(place);
+            self.takes_back_return(&before.of, &before.places);
             self.map.put_back(rows, &before.places);
             self.left.take_back(rows);
         }
@@ -92,9 +93,13 @@ impl FloatingPlanner {
         let (from, to) = (row * self.row, (row + 1) * self.row);
         let missing = Missing::of(transaction, view, &self.unreadable, None);
         let mut gone = of(&|member| missing.has(member, from, to));
-        // If something else is missing, parity is relied on all the same.
-        if gone == 0 && self.unsynced.has(from, to) {
-            gone = case.parities;
+        if self.unsynced.has(from, to) {
+            let is_whole = gone & case.held == 0 && transaction.kind != Kind::Restore;
+            match is_whole {
+                true => gone |= case.parities,
+                // Parity is relied on all the same, but not to go around who only collects.
+                false => case.busy = 0,
+            }
         }
         let refuses = of(&|member| !view.health.takes_writes(member));
         case.busy &= !refuses;

@@ -35,7 +35,8 @@ impl Left {
             self.written.push((member.0, row));
         }
         if !self.swept.is_empty() {
-            self.swept.retain(|place| *place != (member.0, row));
+            let is_it = |place: &mut (u16, u64)| *place == (member.0, row);
+            self.written.extend(self.swept.extract_if(.., is_it));
         }
     }
 

@@ -12,6 +12,8 @@
 //! * A discard that is cut short is not taken back: some of its units may be trimmed. They count as discarded.
 //! * The parity of both need not agree. Until resync has gone through a row, its parity is missing to writes and reads, as in
 //!   `degraded`. If something else of the row is missing, too, parity is relied on all the same: that is the write hole.
+//! * A write all of whose operations have been answered is done, even if it holds its rows until the last answer has arrived: its
+//!   request may have been answered.
 //! * What was being trimmed after it had been left behind is trimmed again.
 //!
 //! Source: resync is that of `crate::planner::resync`. The paper keeps its map in NVRAM, and does not say what a loss of power leaves.
@@ -20,12 +22,12 @@
 
 use std::collections::BTreeSet;
 
-use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
+use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase, SimTime};
 
 use super::degraded::Before;
 use super::stripe_map::each;
 use super::{FloatingPlanner, SWEEP};
-use crate::planner::{Kind, Plan, PlannedOperation, Resyncs, Transaction, View};
+use crate::planner::{Kind, Plan, PlannedOperation, Planner as _, Resyncs, Transaction, View};
 
 impl FloatingPlanner {
     /// The members that hold something of a row, as bits.
@@ -37,6 +39,7 @@ impl FloatingPlanner {
     fn roll_back(&mut self, Before { of, places }: &Before) {
         let rows = of.rows;
         let planned: Vec<u64> = (rows.first..rows.end()).map(|row| self.holders(row)).collect();
+        self.takes_back_return(of, places);
         self.map.put_back(rows, places);
         self.left.take_back(rows);
         for (row, planned) in (rows.first..rows.end()).zip(planned) {
@@ -108,6 +111,13 @@ impl Resyncs for FloatingPlanner {
             Some(before) if is_discard => self.roll_forward(&before),
             Some(before) => self.roll_back(&before),
             None => {}
+        }
+    }
+
+    fn is_over(&mut self, transaction: &Transaction, _: bool) {
+        match transaction.tag {
+            SWEEP if transaction.kind == Kind::Tidy => self.left.lose_power(),
+            _ => self.done(SimTime::ZERO, transaction),
         }
     }
 

@@ -168,6 +168,14 @@ impl FloatingPlanner {
         Some(Transaction { rows: Rows { first: row, count: 1 }, kind: Kind::Tidy, tag: RETURN, ..whole })
     }
 
+    /// A transaction is planned anew or cut short: if it has brought parity back, it has not.
+    pub(super) fn takes_back_return(&mut self, of: &Transaction, places: &[u64]) {
+        let is_return = of.kind == Kind::Tidy && of.tag == RETURN && self.map.places(of.rows) != places;
+        if let Some(shares) = self.shares.as_mut().filter(|_| is_return) {
+            shares.returned -= 1;
+        }
+    }
+
     /// Plans to bring the parity of a row to the free member. Nothing if that member needs it no more, or somebody collects.
     pub(super) fn bring_back(&mut self, transaction: &Transaction, view: &View<'_>, plan: &mut Plan) {
         let (row, parity) = (transaction.rows.first, self.map.units());

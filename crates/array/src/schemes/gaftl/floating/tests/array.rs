@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
 use harmonia_ssd::probe::{AnyProbe, AuditProbe, any};
-use harmonia_ssd::{Amount, Domain, Ftl, FtlConfig, GcConfig, SsdConfig};
+use harmonia_ssd::{Amount, Domain, Ftl, FtlConfig, GcConfig, SsdConfig, WriteCacheConfig};
 use harmonia_types::{Completion, DeviceId, HostRequest, Operation, SimDuration, SimTime};
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -83,7 +83,12 @@ struct Shared {
     writing: BTreeMap<Place, Sum>,
     /// Decides what those have done when power is lost.
     chance: Rng,
+    /// Members have write caches: what these hold need not be on flash.
+    caches: bool,
     losses_of_power: u64,
+    /// Transactions that were over when it was, but for their last answer.
+    over: Vec<Transaction>,
+    overs: u64,
     /// Requests that were answered.
     answered: BTreeSet<u64>,
 }
@@ -186,7 +191,7 @@ impl Shared {
                 let is_sound = is_held && (is_synced || map.parities() >> slot & 1 == 0);
                 // What is left may have been trimmed before power was lost.
                 let must = is_sound || is_left && self.losses_of_power == 0;
-                let is_right = (must..=is_held || is_left).contains(&holds(ftl, row));
+                let is_right = self.caches || (must..=is_held || is_left).contains(&holds(ftl, row));
                 assert!(is_right, "slot {slot} of row {row}, on {member:?}");
                 assert!(!(is_held && is_left), "what is left counts no more");
                 if is_sound {
@@ -292,6 +297,12 @@ impl Restores for Watched {
 impl Resyncs for Watched {
     fn is_cut_short(&mut self, transaction: &Transaction, writes: bool) {
         self.get().planner.is_cut_short(transaction, writes);
+    }
+
+    fn is_over(&mut self, transaction: &Transaction, writes: bool) {
+        let mut shared = self.get();
+        shared.planner.is_over(transaction, writes);
+        shared.over.push(*transaction);
     }
 
     fn is_lost(&mut self, member: DeviceId, offset: u64, length: u64) {
@@ -402,8 +413,13 @@ impl Payload for Watched {
             }
         }
         let planned = std::mem::take(&mut shared.planned);
+        let over = std::mem::take(&mut shared.over);
+        shared.overs += over.iter().filter(|of| of.operation == Operation::Write).count() as u64;
         for run in std::mem::take(&mut shared.running).into_values().chain(planned) {
             let of = run.of.expect("it was planned");
+            if over.contains(&of) {
+                continue;
+            }
             if of.operation != Operation::Write
                 || matches!(of.kind, Kind::Restore | Kind::Tidy | Kind::Resync)
             {
@@ -558,6 +574,13 @@ fn shares(seed: u64, members: u16) -> Vec<u16> {
 fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     let mut rng = Rng::stream(seed, "gaftl/floating");
     let config = config(&mut rng, level);
+    let mut config = config;
+    let mut cached = Rng::stream(seed, "gaftl/floating/cache");
+    if happens.loses_power && cached.chance(0.5) {
+        let (size, ack) = (PAGE * (4 + cached.below(60)), SimDuration(1_000 << cached.below(12)));
+        let cache = WriteCacheConfig { size: Some(size), power_protected: true, ack, ..Default::default() };
+        config.members.iter_mut().for_each(|member| member.ssd.write_cache = cache.clone());
+    }
     let faults = happens.faults(seed, &config);
     let parity_shares = if happens.returns { shares(seed, config.devices) } else { Vec::new() };
     let config = ArrayConfig { faults, parity_shares, ..config };
@@ -587,7 +610,10 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         avoided: BTreeSet::new(),
         writing: BTreeMap::new(),
         chance: Rng::stream(seed, "gaftl/floating/power"),
+        caches: config.members[0].ssd.write_cache.size.is_some(),
         losses_of_power: 0,
+        over: Vec::new(),
+        overs: 0,
         answered: BTreeSet::new(),
     })));
     let entry = REGISTRY.iter().find(|entry| entry.name == "gaftl").expect("it is registered");
@@ -662,6 +688,17 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         assert!(wakeup != SimTime::NEVER && steps < 1_000_000, "{left} requests are lost");
         array.advance_until(wakeup).expect("members go on");
         left -= std::mem::take(array.completions()).len();
+        steps += 1;
+    }
+    // Idle time is used, also after power was lost; a member that collects at the very end keeps its copies.
+    let has_left = || happens.loses_power && shared.get().planner.left.has(|_| true);
+    while has_left() || array.transactions_under_way() > 0 {
+        let wakeup = array.next_wakeup();
+        assert!(steps < 1_000_000, "copies are left for ever");
+        if wakeup == SimTime::NEVER {
+            break;
+        }
+        array.advance_until(wakeup).expect("members go on");
         steps += 1;
     }
     let mut shared = shared.get();

@@ -1,7 +1,8 @@
 //! What a loss of power leaves of single plans, and what is read and written until resync has gone through a row.
 
 use super::*;
-use crate::planner::{Kind, Resyncs};
+use crate::health::Condition;
+use crate::planner::{Kind, Restores, Resyncs};
 
 /// Five members of which all has been written, and the places of row 0: three units, parity, and the free member.
 fn full() -> (Stage, Vec<Place>) {
@@ -74,6 +75,40 @@ fn a_discard_that_is_cut_short_counts_and_its_parity_is_made_anew() {
     assert_eq!(stage.sweep(), [places[1]]);
     assert_eq!(stage.discard(1..2), [vec![], vec![], vec![]]);
     assert_eq!(resync(&mut stage), [sorted([places[0], places[2], places[3]]), vec![places[3]], vec![]]);
+}
+
+/// Its request may have been answered while the last answer was on its way.
+#[test]
+fn a_write_whose_operations_have_all_been_answered_is_done() {
+    let (mut stage, places) = full();
+    stage.collects(&[places[1].0]);
+    let write = begun(&mut stage, Operation::Write, 1..2);
+    stage.planner.is_over(&write, true);
+    stage.collects(&[]);
+    assert_eq!(stage.places(0)[1], places[4]);
+    assert_eq!(stage.sweep(), [places[1]]);
+    assert_eq!(stage.planner.unsynced.rows_in(write.rows).count(), 0);
+}
+
+/// Parity that need not agree is relied on where nothing else says a page, and nowhere else.
+#[test]
+fn a_page_is_written_anew_and_a_free_member_that_fails_changes_nothing_before_resync() {
+    let (mut stage, places) = full();
+    stage.planner.is_synced_to(Some(0));
+    let restore = stage.planner.restore(DeviceId(places[1].0), 0, PAGE).expect("it has rows");
+    let others = sorted([places[0], places[2], places[3]]);
+    assert_eq!(stage.carry_out(&restore), [others.clone(), vec![places[1]], vec![]]);
+    assert_eq!(stage.planner.loss_counters().lost_pages, 0);
+    // The free member fails: nothing of the row is missing, and who collects is waited for.
+    stage.health.set(DeviceId(places[4].0), Condition::Failed);
+    stage.collects(&[places[1].0]);
+    assert_eq!(stage.read(1..2), [places[1]]);
+    assert_eq!(stage.write(0..1)[0], sorted([places[1], places[2]]), "no read-modify-write");
+    // Another unit is missing: parity says it, and still not what only collects.
+    stage.health.set(DeviceId(places[4].0), Condition::Whole);
+    stage.health.set(DeviceId(places[2].0), Condition::Failed);
+    assert_eq!(stage.read(1..2), [places[1]]);
+    assert_eq!(stage.read(2..3), sorted([places[0], places[1], places[3]]));
 }
 
 /// Also if it was to discard the same rows.
