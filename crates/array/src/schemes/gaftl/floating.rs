@@ -419,15 +419,7 @@ impl Planner for FloatingPlanner {
     }
 
     fn done(&mut self, _: SimTime, transaction: &Transaction) {
-        match transaction.kind {
-            Kind::Resync => self.unsynced.are_written(transaction.rows),
-            Kind::Tidy if transaction.tag == SWEEP => self.left.is_swept(),
-            _ => {}
-        }
-        self.left.settle(transaction.rows);
-        self.unreadable.forget(transaction.rows);
-        self.forget_before(transaction.rows);
-        self.counted.forget(transaction.rows);
+        self.is_done(transaction);
     }
 
     fn loss_counters(&self) -> LossCounters {

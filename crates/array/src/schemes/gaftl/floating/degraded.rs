@@ -26,10 +26,10 @@
 
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
-use super::FloatingPlanner;
 use super::hurt::{Hurt, Written};
 use super::row::{Row, Way};
 use super::stripe_map::{Slots, each};
+use super::{FloatingPlanner, SWEEP};
 use crate::planner::missing::Missing;
 use crate::planner::{Answer, Kind, Plan, PlannedOperation, Restores, Rows, Transaction, View};
 
@@ -42,11 +42,6 @@ pub(super) struct Before {
 }
 
 impl FloatingPlanner {
-    /// Whether all of every row can be read and relied on.
-    pub(super) fn is_sound(&self, view: &View<'_>) -> bool {
-        view.health.is_whole() && self.unreadable.is_empty() && self.unsynced.is_none()
-    }
-
     /// Takes note of where a transaction finds its rows. If it is planned anew, they are put there again first.
     #[cold]
     pub(super) fn remember(&mut self, transaction: &Transaction) {
@@ -69,7 +64,19 @@ impl FloatingPlanner {
     }
 
     /// A transaction is done: what it has changed stays.
-    pub(super) fn forget_before(&mut self, rows: Rows) {
+    pub(super) fn is_done(&mut self, transaction: &Transaction) {
+        match transaction.kind {
+            Kind::Resync => self.unsynced.are_written(transaction.rows),
+            Kind::Tidy if transaction.tag == SWEEP => self.left.is_swept(),
+            _ => {}
+        }
+        self.left.settle(transaction.rows);
+        self.unreadable.forget(transaction.rows);
+        self.forget_before(transaction.rows);
+        self.counted.forget(transaction.rows);
+    }
+
+    fn forget_before(&mut self, rows: Rows) {
         if !self.before.is_empty() {
             self.before.retain(|before| before.of.rows != rows);
         }

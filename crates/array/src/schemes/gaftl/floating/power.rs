@@ -22,12 +22,12 @@
 
 use std::collections::BTreeSet;
 
-use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase, SimTime};
+use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
 use super::degraded::Before;
 use super::stripe_map::each;
 use super::{FloatingPlanner, SWEEP};
-use crate::planner::{Kind, Plan, PlannedOperation, Planner as _, Resyncs, Transaction, View};
+use crate::planner::{Kind, Plan, PlannedOperation, Resyncs, Transaction, View};
 
 impl FloatingPlanner {
     /// The members that hold something of a row, as bits.
@@ -117,7 +117,7 @@ impl Resyncs for FloatingPlanner {
     fn is_over(&mut self, transaction: &Transaction, _: bool) {
         match transaction.tag {
             SWEEP if transaction.kind == Kind::Tidy => self.left.lose_power(),
-            _ => self.done(SimTime::ZERO, transaction),
+            _ => self.is_done(transaction),
         }
     }
 

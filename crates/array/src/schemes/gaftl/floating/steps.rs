@@ -19,6 +19,11 @@ impl FloatingPlanner {
         view.members[member.index()].collecting || view.left(member, 0, self.map.rows() * self.row).is_some()
     }
 
+    /// Whether all of every row can be read and relied on.
+    pub(super) fn is_sound(&self, view: &View<'_>) -> bool {
+        view.health.is_whole() && self.unreadable.is_empty() && self.unsynced.is_none()
+    }
+
     /// A row of which these units change.
     pub(super) fn row(&self, row: u64, changed: Slots, of: &Transaction, view: &View<'_>) -> Row {
         let is_busy = |slot: &u16| self.is_busy(self.map.member(row, *slot), row, view);
