@@ -72,10 +72,11 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
         return Some((problem, format!("array.level = \"raid5\" or \"raid6\"; or {rows}")));
     } else if !matches!(faults.write_hole, WriteHole::Resync | WriteHole::Bitmap { .. }) {
         let problem = "a log says where rows lie on members, and floating stripes move them";
-        return Some((problem.into(), format!("array.write_hole = \"resync\" or \"bitmap\"; or {rows}")));
+        // Rows refuse it, too, and losses of power.
+        return Some((problem.into(), "array.write_hole = \"resync\" or \"bitmap\"".into()));
     } else if !faults.power_losses.is_empty() && array.members_forget() {
         let problem = "a drive that forgets what it caches may lose a page whose older copy floating stripes have discarded";
-        return Some((problem.into(), format!("ssd.write_cache.power_protected = true; or {rows}")));
+        return Some((problem.into(), "ssd.write_cache.power_protected = true".into()));
     } else if faults.replacements() > 0 {
         let problem = "a copy of a member that works would fill what floating stripes leave free";
         let allowed = format!("array.failure with kind = \"failure\" or \"slow\"; or {rows}");

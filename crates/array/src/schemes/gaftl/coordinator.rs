@@ -56,12 +56,14 @@
 //! whose free member has too little. `"away"` is for rows.
 //!
 //! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6.
-//! Declustered parity costs as much: `"draid1:3d:1s"` on five members, `"draid2:3d:1s"` on six. Its stripes stay where they are.
+//! Declustered parity costs as much, with stripes that stay where they are. The level is then `"draid1:3d:1s"` on five members, and
+//! `"draid2:3d:1s"` on six.
 //! The part of each member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
 //! other value, is what the rest of this page describes.
 //!
-//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM or a stripe cache. Members may fail, become slow and be replaced by spares. Pages that cannot be read, scrubs, losses of power and replacements of
-//! members that still work are refused. A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
+//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM or a stripe cache. Members may fail, become
+//! slow and be replaced by spares. Pages may be unreadable, and power may be lost. Replacements of members that still work are refused, and so
+//! are logs (`array.write_hole`). A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
 //!
 //! The report counts whether plans keep to a bound of page operations (`array.bounds`). It holds for requests of whole pages while at most
 //! one member of a stripe collects, all members are whole, and a stripe is free:
