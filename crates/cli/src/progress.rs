@@ -107,6 +107,11 @@ impl Bars {
         let _ = self.all.clear();
     }
 
+    /// Does `print` while no bar is on the screen.
+    pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.all.suspend(print)
+    }
+
     fn with_bar(&self, run: usize, act: impl FnOnce(&ProgressBar)) {
         let by_run = self.by_run.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bar) = by_run.get(&run) {

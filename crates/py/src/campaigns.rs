@@ -130,7 +130,7 @@ pub(crate) fn advise(
     let (plan, assumed) = planned(&source, drives).map_err(|error| errors::bad_input(py, &error))?;
     let (mut advice, _) = interruptibly(py, threads, false, cache, |options| {
         harmonia_run::preflight(&plan.pair[0].scenario)?;
-        advice::advise(&plan, seeds, &|_| true, options)
+        advice::advise(&plan, seeds, &|_| (), &|_| true, options)
     })?;
     advice.assumed = assumed;
     Ok((errors::json(&advice)?, tables::advice(&advice, PAGE)))

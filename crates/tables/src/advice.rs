@@ -12,11 +12,23 @@ const DRIVES_MOST: usize = 24;
 
 /// The whole page.
 pub fn advice(of: &Advice, style: Style) -> String {
-    let wrapped = |text: &str| layout::wrapped(text, style.columns);
-    let mut sections = vec![wrapped(&answer(of))];
+    advice_first(of, style) + &advice_rest(of, style)
+}
+
+/// The page as far as the array as it is goes: whether collection matters there, and what its drives take.
+pub fn advice_first(of: &Advice, style: Style) -> String {
+    let mut sections = vec![layout::wrapped(&answer(of), style.columns)];
     // How long requests take that wait for an array which does not keep up means nothing.
     sections.extend((of.verdict != Verdict::Overload).then(|| collection(of, style)));
-    sections.extend([wrapped(&load(&of.load)), drives(&of.drives, style)]);
+    sections.extend([layout::wrapped(&load(&of.load), style.columns), drives(&of.drives, style)]);
+    sections.join("\n")
+}
+
+/// The page behind [`advice_first`]: what changes bring, and what to do.
+pub fn advice_rest(of: &Advice, style: Style) -> String {
+    let wrapped = |text: &str| layout::wrapped(text, style.columns);
+    // A line is left free before it.
+    let mut sections = vec![String::new()];
     if !of.levers.is_empty() {
         sections.push(levers(&of.levers, style));
     }

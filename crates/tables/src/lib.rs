@@ -50,7 +50,7 @@ mod tests;
 
 use harmonia_metrics::{Comparison, Report};
 
-pub use advice::advice;
+pub use advice::{advice, advice_first, advice_rest};
 pub use around::sentences as kept_away;
 pub use color::{Color, Emphasis};
 pub use cost::cost;

@@ -1,11 +1,12 @@
 //! `harmonia advise`: does collection matter on this array under this load, and what would change it?
 
+use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use harmonia_page as page;
-use harmonia_run::advice::{Plan, advise as advised, seconds};
+use harmonia_run::advice::{Advice, Plan, advise as advised, seconds};
 use harmonia_run::{AgedCache, Progress, RunOptions, preflight};
 use harmonia_tables::{self as tables, Cross, Style, numbers};
 
@@ -60,14 +61,24 @@ pub(crate) fn advise(
         cache: cache.as_ref(),
         ..RunOptions::default()
     };
+    let style = Style { columns: output.columns(), color: output.stdout_color() };
+    // Nobody waits for what changes bring to read whether collection matters.
+    let shown = RefCell::new(Ok(()));
+    let first = |advice: &Advice| {
+        if !options.json {
+            let show = || output.data(&tables::advice_first(advice, style));
+            *shown.borrow_mut() = bars.as_ref().map_or_else(show, |bars| bars.suspend(show));
+        }
+    };
     let clock = Clock::start();
     let go_on = |name: &str| {
         let is_time = limit.is_none_or(|limit| clock.elapsed() < limit);
         output.detail(&format!("{name}: {}", if is_time { "begins" } else { "no time is left" }));
-        is_time
+        // Whoever went away after the first lines wants no more, unless there are files to write.
+        is_time && (folder.is_some() || shown.borrow().is_ok())
     };
-    let result = advised(&plan, options.seeds, &go_on, &run);
-    if let Some(bars) = bars {
+    let result = advised(&plan, options.seeds, &first, &go_on, &run);
+    if let Some(bars) = &bars {
         bars.clear();
     }
     cache.as_ref().map(AgedCache::notices).unwrap_or_default().iter().for_each(|line| output.detail(line));
@@ -91,6 +102,6 @@ pub(crate) fn advise(
     if options.json {
         return output.data(&text);
     }
-    let style = Style { columns: output.columns(), color: output.stdout_color() };
-    output.data(&tables::advice(&advice, style))
+    shown.into_inner()?;
+    output.data(&tables::advice_rest(&advice, style))
 }

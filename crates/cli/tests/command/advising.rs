@@ -51,6 +51,29 @@ fn one_page_of_answer_and_files_of_it() {
     assert_eq!((json, stderr.as_str()), (read("advice.json"), ""));
 }
 
+/// Who wants to know whether collection matters need not wait for what changes bring.
+#[test]
+fn whether_collection_matters_is_said_before_changes_are_tried() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let (said, written) = (folder.path().join("said"), folder.path().join("written"));
+    let both = std::fs::File::create(&said).expect("created");
+    let arguments = [&["advise", "tiny", "-v"], &SMALL[..]].concat();
+    let mut command = harmonia(&arguments);
+    command.arg("--out").arg(&written).stdout(both.try_clone().expect("open")).stderr(both);
+    assert!(command.status().expect("the binary starts").success());
+    let said = std::fs::read_to_string(said).expect("readable");
+    let (before, behind) = said.split_once(": begins").unwrap_or_else(|| panic!("{said}"));
+    assert!(
+        before.contains("Does collection matter here?") && before.contains("What the drives take"),
+        "{said}"
+    );
+    assert!(!behind.contains("What the drives take") && behind.contains("What each change brings"), "{said}");
+    // Said in two parts, it is the page that files have.
+    let page = std::fs::read_to_string(written.join("advice.txt")).expect("readable");
+    let (first, _) = page.split_once("\n\nWhat each change brings").unwrap_or_else(|| panic!("{page}"));
+    assert!(first.contains("What the drives take"), "{page}");
+}
+
 #[test]
 fn what_there_is_no_time_for_is_told() {
     let arguments = [&["advise", "tiny"], &SMALL[..], &["--time-limit", "0s", "--json", "-q"]].concat();

@@ -129,19 +129,20 @@ pub struct Doubled {
     pub void: Option<String>,
 }
 
-/// Runs what is planned. `go_on` is asked before each further run, with its name, and says whether there is time for it. Returns the
-/// comparison of all runs, too, the array as it is being the first.
+/// Runs what is planned. As soon as it is known whether collection matters, `first` gets the advice so far: all but what changes
+/// bring and what follows from it. `go_on` is asked before each further run, with its name, and says whether there is time for it.
+/// Returns the comparison of all runs, too, the array as it is being the first.
 ///
 /// # Errors
 /// If the array as it is cannot be run, or it is cancelled. A change that cannot be run is told as not tried.
 pub fn advise(
     plan: &Plan,
     seeds: u64,
+    first: &dyn Fn(&Advice),
     go_on: &dyn Fn(&str) -> bool,
     options: &RunOptions<'_>,
 ) -> Result<(Advice, Comparison), RunError> {
-    let first = compare_seeds(&plan.pair, seeds, options)?;
-    let mut runs = first.runs;
+    let mut runs = compare_seeds(&plan.pair, seeds, options)?.runs;
     let (base, bound) = runs.split_at(seeds as usize);
     let (base, bound) = (base.to_vec(), bound.to_vec());
     let pairs = plan.levers.len().max(1);
@@ -156,54 +157,54 @@ pub fn advise(
         (verdict, why) = (clearer, format!("{because} ({MORE_SEEDS} seeds)"));
         collection = figures;
     }
-    let mut not_tried = plan.not_tried.clone();
-    let mut tried = Vec::new();
-    let mut is_over = false;
-    for lever in &plan.levers {
-        is_over = is_over || !go_on(&lever.name);
-        if is_over {
-            not_tried.push(NotTried { name: lever.name.clone(), why: "the time was over".to_owned() });
-            continue;
-        }
-        match compare_seeds(std::slice::from_ref(&lever.variant), seeds, options) {
-            Ok(comparison) => {
-                tried.push(of_lever(lever, &comparison.runs, &base, pairs));
-                runs.extend(comparison.runs);
-            }
-            Err(RunError::BadInput(bad)) => {
-                not_tried.push(NotTried { name: lever.name.clone(), why: bad.problem().to_owned() });
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    let doubled = match &plan.doubled {
-        Some(pair) if !is_over && go_on(&pair[0].label) => match compare_seeds(pair, seeds, options) {
-            Ok(comparison) => Some(doubled(&comparison.runs, seeds as usize)),
-            Err(RunError::BadInput(_)) => None,
-            Err(error) => return Err(error),
-        },
-        _ => None,
-    };
     let scenario = &plan.pair[0].scenario;
-    let recommendation = verdict::recommend(verdict, &collection, &tried);
-    let advice = Advice {
+    let mut advice = Advice {
         schema: ADVICE_SCHEMA,
         version: crate::VERSION,
         scenario: base[0].scenario.clone(),
         seeds: base.iter().map(|run| run.seed).collect(),
         assumed: Vec::new(),
         verdict,
-        would_change_it: verdict::would_change_it(verdict, &collection, doubled.as_ref(), scenario),
         load: load(scenario, &base[0]),
         drives: drives(scenario, &base[0]),
+        levers: Vec::new(),
+        not_tried: plan.not_tried.clone(),
+        recommendation: verdict::recommend(verdict, &collection, &[]),
+        at_twice_the_rate: None,
+        would_change_it: Vec::new(),
+        warnings: warnings(Comparison::new(base.clone(), seeds as usize).warnings, verdict, &why),
         collection,
-        levers: tried,
-        not_tried,
-        recommendation,
-        at_twice_the_rate: doubled,
-        warnings: warnings(Comparison::new(base, seeds as usize).warnings, verdict, &why),
         why,
     };
+    first(&advice);
+    let mut is_over = false;
+    for lever in &plan.levers {
+        is_over = is_over || !go_on(&lever.name);
+        if is_over {
+            advice.not_tried.push(NotTried { name: lever.name.clone(), why: "the time was over".to_owned() });
+            continue;
+        }
+        match compare_seeds(std::slice::from_ref(&lever.variant), seeds, options) {
+            Ok(comparison) => {
+                advice.levers.push(of_lever(lever, &comparison.runs, &base, pairs));
+                runs.extend(comparison.runs);
+            }
+            Err(RunError::BadInput(bad)) => {
+                advice.not_tried.push(NotTried { name: lever.name.clone(), why: bad.problem().to_owned() });
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if let Some(pair) = plan.doubled.as_ref().filter(|pair| !is_over && go_on(&pair[0].label)) {
+        advice.at_twice_the_rate = match compare_seeds(pair, seeds, options) {
+            Ok(comparison) => Some(doubled(&comparison.runs, seeds as usize)),
+            Err(RunError::BadInput(_)) => None,
+            Err(error) => return Err(error),
+        };
+    }
+    advice.recommendation = verdict::recommend(verdict, &advice.collection, &advice.levers);
+    advice.would_change_it =
+        verdict::would_change_it(verdict, &advice.collection, advice.at_twice_the_rate.as_ref(), scenario);
     Ok((advice, Comparison::new(runs, seeds as usize)))
 }
 

@@ -1,5 +1,7 @@
 //! Does advice say what is known beforehand? Small arrays whose answer is plain, three seeds each.
 
+use std::cell::RefCell;
+
 use harmonia_run::RunOptions;
 use harmonia_run::advice::{Advice, Kind, Metric, Plan, Tried, Verdict, advise};
 use harmonia_scenario::Template;
@@ -22,8 +24,8 @@ fn advice(seed: u64, sets: &[&str], wanted: impl Fn(Kind) -> bool) -> Advice {
     let mut plan = Plan::new(&template, &sets, None).unwrap_or_else(|error| panic!("{error}"));
     plan.levers.retain(|lever| wanted(lever.kind));
     plan.doubled = None;
-    let (advice, comparison) =
-        advise(&plan, 1, &|_| true, &RunOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let (advice, comparison) = advise(&plan, 1, &|_| (), &|_| true, &RunOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(comparison.runs.len(), 2 + advice.levers.len());
     advice
 }
@@ -179,8 +181,10 @@ fn what_there_is_no_time_for_is_told() {
     let plan = Plan::new(&template, &[rate(400)], None).unwrap_or_else(|error| panic!("{error}"));
     let last = plan.levers[1].name.clone();
     let go_on = |name: &str| name != last;
+    let early = RefCell::new(Vec::new());
+    let first = |advice: &Advice| early.borrow_mut().push(advice.clone());
     let (advice, _) =
-        advise(&plan, 1, &go_on, &RunOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        advise(&plan, 1, &first, &go_on, &RunOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(advice.levers.len(), 1);
     let over: Vec<&str> = advice
         .not_tried
@@ -190,4 +194,12 @@ fn what_there_is_no_time_for_is_told() {
         .collect();
     let planned: Vec<&str> = plan.levers[1..].iter().map(|lever| lever.name.as_str()).collect();
     assert_eq!((over, advice.at_twice_the_rate.is_none()), (planned, true));
+    // Whether collection matters is said once, before any change is tried, and does not change any more.
+    let [early] = &early.into_inner()[..] else { panic!("one first answer") };
+    assert_eq!((early.levers.len(), early.verdict, &early.why), (0, advice.verdict, &advice.why));
+    let known = |advice: &Advice| {
+        serde_json::to_value((&advice.collection, &advice.load, &advice.drives, &advice.warnings))
+            .expect("JSON")
+    };
+    assert_eq!(known(early), known(&advice));
 }
