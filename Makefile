@@ -294,7 +294,7 @@ fuzz-one:
 	else echo "fuzz $(FUZZ_TARGET)"; cat $$log; rm $$log; exit 1; fi
 
 swarm: prerequisites
-	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-run --test all swarm:: -- --nocapture
+	HARMONIA_SWARM=$(SWARM) cargo test --locked -p harmonia-run --test all swarm:: -- --include-ignored --nocapture
 
 torture: prerequisites
 	cargo run --release --locked -p harmonia-array --example torture -- $(OPERATIONS) $(SEED)

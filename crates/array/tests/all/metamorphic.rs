@@ -643,6 +643,7 @@ fn looking_ahead_changes_nothing() {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn every_policy_without_capable_members_is_local() {
     for policy in names(coordination::REGISTRY) {
         pairs("incapable", 5, policy, |seed, config, states, load| {
@@ -684,6 +685,7 @@ fn messages_that_arrive_after_the_run_coordinate_nothing() {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn under_every_policy_messages_that_arrive_after_the_run_coordinate_nothing() {
     for policy in names(coordination::REGISTRY) {
         pairs("too late", 5, policy, |seed, config, states, load| {

@@ -156,6 +156,7 @@ fn confusion(collection: Collection, factor: f64) -> [u64; 3] {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn sit_out_finds_slow_members_and_no_innocent_ones() {
     println!("| slower by | members collect | the slow one | an innocent one | nobody |");
     println!("|---|---|---|---|---|");

@@ -418,6 +418,7 @@ fn every_read_returns_the_last_write_that_arrived_before_it() {
 
 /// The same where a program carries several units: none is lost, doubled or found in another's place.
 #[test]
+#[ignore = "long: make simulations"]
 fn every_read_returns_the_last_write_where_programs_carry_several_units() {
     let sum = (0..600)
         .map(|seed| check(seed, Pages::Packed, false))

@@ -9,7 +9,7 @@ use crate::bench::*;
 use crate::sharing::{Counted, modern, saturated};
 use crate::superblocks::behind_a_cache;
 use crate::units::four;
-use crate::write_cache::in_parts;
+use crate::write_cache::programs::in_parts;
 use harmonia_ssd::interface::{Directive, Stop};
 use harmonia_ssd::{
     Allocation, Arbitration, ControllerConfig, Drain, SsdConfig, SubRequest, Trigger, WriteCacheConfig,

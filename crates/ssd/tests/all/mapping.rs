@@ -367,6 +367,7 @@ fn fast(config: &SsdConfig) -> Bench {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn uniform_reads_find_the_share_of_the_map_that_memory_holds() {
     for frames in [48_u64, 192, 576] {
         let config = large(frames);

@@ -307,6 +307,7 @@ pub fn saturated(config: &SsdConfig, writes: u64) -> Counted {
 /// A unit that the host writes costs W programs, and the W - 1 of them that copy cost k programs' time for their reads: media rate /
 /// (W + k (W - 1)). The host fills all of its programs, and nothing reads.
 #[test]
+#[ignore = "long: make simulations"]
 fn the_rate_at_saturation_is_what_collection_leaves() {
     let (proportional, bursts) = (Trigger::Proportional, Trigger::Bursts);
     for (trigger, spares) in [(proportional, &[15.0, 20.0, 30.0][..]), (bursts, &[20.0])] {

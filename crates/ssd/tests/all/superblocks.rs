@@ -17,7 +17,7 @@ use harmonia_types::{Blame, IoCause, Operation, PlaneWork, SimDuration, SimTime}
 
 use crate::bench::{Bench, LINK, PAGE, one_die, read_blame, sub, write_blame};
 use crate::units::{exponential, four};
-use crate::write_cache::{Saturated, saturate};
+use crate::write_cache::programs::{Saturated, saturate};
 
 const DATA: u32 = 50;
 const BLOCKS: u32 = 64;

@@ -15,6 +15,9 @@
 //! which pages turned out to be unreadable beyond the redundancy, it may write anything: what that costs is written down in
 //! `damage` and `truth`.
 
+mod hooks;
+mod parity;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -32,6 +35,7 @@ use super::log::Logs;
 use super::places::Places;
 use super::rebuild::{position, rebuild};
 use super::truth::Truth;
+pub use hooks::Contents;
 
 /// Everything that flash and array share.
 pub struct World<C> {
@@ -551,84 +555,6 @@ impl<C: Content> World<C> {
         is_new.then(|| C::of(Stamp::new(request.id, logical)))
     }
 
-    /// Computes P or Q of a stripe.
-    fn fill_parity(
-        &mut self,
-        owner: Owner<'_>,
-        (member, unit): (DeviceId, Unit),
-        piece: Range<u64>,
-        contents: &mut Vec<C>,
-    ) {
-        let stripe = self.line(member, piece.start) / self.places.unit_sectors;
-        let mut data = std::mem::take(&mut self.data);
-        data.clear();
-        if let Some(parity) = self.places.parity() {
-            data.extend((0..parity.data_units()).map(|unit| parity.data_member(stripe, unit)));
-        }
-        for sector in piece {
-            let sum = self.parity_at(owner, (&data, unit), member, sector);
-            contents.push(sum.unwrap_or_else(|| {
-                if !self.is_idle_write(owner, member, sector) {
-                    self.gives_up(owner, member, sector, "parity");
-                }
-                C::of(Stamp::garbage(member.0, sector))
-            }));
-        }
-        self.data = data;
-    }
-
-    /// Parity of a row, from what is new and what its transaction has read or, if that does not suffice, can tell.
-    fn parity_at(
-        &self,
-        owner: Owner<'_>,
-        row: (&[DeviceId], Unit),
-        member: DeviceId,
-        sector: u64,
-    ) -> Option<C> {
-        let read = |member| self.known(owner.handle, member, sector);
-        let told = |member| Some(self.tell(owner.handle, member, sector)?.0);
-        self.parity_of_all(owner, row, sector, read)
-            .or_else(|| self.parity_of_changes(owner, row, member, sector, read))
-            .or_else(|| self.parity_of_all(owner, row, sector, told))
-            .or_else(|| self.parity_of_changes(owner, row, member, sector, told))
-    }
-
-    /// Parity from all data units of the row, if all are new or `old` has them.
-    fn parity_of_all(
-        &self,
-        owner: Owner<'_>,
-        (data, unit): (&[DeviceId], Unit),
-        sector: u64,
-        old: impl Fn(DeviceId) -> Option<C>,
-    ) -> Option<C> {
-        let mut sum = C::ZERO;
-        for (index, &member) in data.iter().enumerate() {
-            let new = self.new_data(owner, self.places.logical(member, sector)?);
-            let content = new.or_else(|| old(member))?;
-            sum.add_times(factor(unit, index), &content);
-        }
-        Some(sum)
-    }
-
-    /// Parity from the old one and the units that change, if `old` has them.
-    fn parity_of_changes(
-        &self,
-        owner: Owner<'_>,
-        (data, unit): (&[DeviceId], Unit),
-        member: DeviceId,
-        sector: u64,
-        old: impl Fn(DeviceId) -> Option<C>,
-    ) -> Option<C> {
-        let mut sum = old(member)?;
-        for (index, &member) in data.iter().enumerate() {
-            if let Some(mut change) = self.new_data(owner, self.places.logical(member, sector)?) {
-                change.add(&old(member)?);
-                sum.add_times(factor(unit, index), &change);
-            }
-        }
-        Some(sum)
-    }
-
     /// What a transaction has read at a sector of a member.
     pub(super) fn known(&self, transaction: u32, member: DeviceId, sector: u64) -> Option<C> {
         let known = self.known.get(transaction as usize)?;
@@ -1078,196 +1004,5 @@ impl<C> Known<C> {
     fn index(&self, member: DeviceId, sector: u64) -> Option<usize> {
         let within = sector.checked_sub(self.first).filter(|&within| within < self.span)?;
         Some((u64::from(member.0) * self.span + within) as usize)
-    }
-}
-
-/// The array's ear.
-pub struct Contents<C>(pub Arc<Mutex<World<C>>>);
-
-impl<C: Content> Contents<C> {
-    fn world(&self) -> std::sync::MutexGuard<'_, World<C>> {
-        self.0.lock().expect("one thread")
-    }
-}
-
-impl<C: Content> Payload for Contents<C> {
-    fn arrives(&mut self, request: &HostRequest) {
-        self.world().arrives(request);
-    }
-
-    fn submits(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
-        let mut world = self.world();
-        match operation.operation {
-            Operation::Read => {
-                let sectors = (operation.length / SECTOR) as usize;
-                world.carry(operation, token).contents.resize(sectors, C::ZERO);
-            }
-            Operation::Write => world.fill(of, operation, token),
-            Operation::Trim | Operation::Flush => {}
-        }
-    }
-
-    fn done(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
-        let mut world = self.world();
-        if !matches!(operation.operation, Operation::Read | Operation::Write) {
-            return;
-        }
-        let left = world.carried[token as u32 as usize].pages_left;
-        assert_eq!(left, 0, "{operation:?} is done with pages that flash has not seen");
-        if world.places.is_log(operation.device, operation.offset / SECTOR) {
-            if operation.operation == Operation::Read {
-                let World { logs, carried, .. } = &mut *world;
-                logs.is_read(of.handle, operation, &carried[token as u32 as usize].contents);
-            }
-            return;
-        }
-        match (operation.operation, of.transaction.operation) {
-            (Operation::Read, Operation::Read) if of.transaction.rows.count > 0 => {
-                world.learn(of, operation, token);
-                world.compare_around(of, operation);
-            }
-            (Operation::Read, Operation::Read) => match of.request {
-                Some(request) => world.compare(request, operation, token),
-                None => assert!(world.races, "only what has lost a race reads for nobody"),
-            },
-            (Operation::Read, _) => world.learn(of, operation, token),
-            _ => {}
-        }
-    }
-
-    fn refused(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
-        let mut world = self.world();
-        let page_sectors = world.places.page_sectors;
-        if !matches!(operation.operation, Operation::Read | Operation::Write) {
-            return;
-        }
-        let World { carried, damage, .. } = &mut *world;
-        // Pages that could not be read have a token of their own, and were refused when they were found.
-        let carried = carried.get_mut(token as u32 as usize).filter(|carried| carried.token == token);
-        let Some(carried) = carried else { return };
-        // As a whole also where a spare has taken the place of the member that failed.
-        let place = damage.place(operation.device, operation.offset / SECTOR);
-        if damage.has_failed(place) || carried.is_whole(operation) {
-            carried.is_lost();
-        } else {
-            carried.refuses(operation, page_sectors);
-        }
-    }
-
-    fn finds_unreadable(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
-        self.world().finds_unreadable(of, operation, token);
-    }
-
-    fn holds(&mut self, device: DeviceId, condition: Condition) {
-        self.world().holds(device, condition);
-    }
-
-    fn parks(&mut self, _: Owner<'_>, operation: &PlannedOperation, token: u64) {
-        let mut world = self.world();
-        let page_sectors = world.places.page_sectors;
-        let World { carried, parked, damage, .. } = &mut *world;
-        let carried = &mut carried[token as u32 as usize];
-        carried.refuses(operation, page_sectors);
-        for sector in operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR {
-            let place = damage.place(operation.device, sector);
-            parked.insert((place, sector), carried.contents[(sector - carried.first) as usize]);
-        }
-    }
-
-    fn finds_parked(&mut self, operation: &PlannedOperation, token: u64) {
-        let mut world = self.world();
-        let World { carried, parked, damage, .. } = &mut *world;
-        let carried = &mut carried[token as u32 as usize];
-        let sectors = operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR;
-        let contents = sectors.map(|sector| parked[&(damage.place(operation.device, sector), sector)]);
-        carried.contents.clear();
-        carried.contents.extend(contents);
-        carried.pages_left = 0;
-    }
-
-    fn destages(&mut self, operation: &PlannedOperation, token: u64) {
-        let mut world = self.world();
-        let sectors = operation.offset / SECTOR..(operation.offset + operation.length) / SECTOR;
-        let contents: Vec<C> = sectors.map(|sector| world.parked[&(operation.device, sector)]).collect();
-        world.carry(operation, token).contents.extend(contents);
-    }
-
-    fn unparks(&mut self, device: DeviceId, page: u64) {
-        let mut world = self.world();
-        let sectors = world.places.page_sectors;
-        for sector in page * sectors..(page + 1) * sectors {
-            world.parked.remove(&(device, sector)).expect("a parked page has all its sectors");
-        }
-    }
-
-    fn logs(&mut self, of: Owner<'_>, writes: &[PlannedOperation], log: &[PlannedOperation]) {
-        self.world().keep_log(of, writes, log);
-    }
-
-    fn replays(
-        &mut self,
-        by: Owner<'_>,
-        of: &Transaction,
-        writes: &[PlannedOperation],
-        log: &[PlannedOperation],
-    ) {
-        self.world().begin_replay(by, of, writes, log);
-    }
-
-    fn caches(&mut self, of: Owner<'_>) {
-        self.world().knows(of).is_cached = true;
-    }
-
-    fn finds_kept(&mut self, of: Owner<'_>, operation: &PlannedOperation) {
-        self.world().finds_kept(of, operation);
-    }
-
-    fn forgets(&mut self, row: u64) {
-        self.world().forgets(row);
-    }
-
-    fn joins(&mut self, of: Owner<'_>, request: &HostRequest) {
-        self.world().knows(of).joined.push(request.id);
-    }
-
-    fn ends(&mut self, of: Owner<'_>) {
-        let mut world = self.world();
-        world.logs.ends(of.handle);
-        if world.known.get(of.handle as usize).is_some_and(|known| known.restores) {
-            world.restored(of.handle);
-        }
-        if let Some(known) = world.known.get_mut(of.handle as usize) {
-            (known.span, known.is_compared, known.is_in_parts, known.restores) = (0, false, false, false);
-            known.is_cached = false;
-            known.joined.clear();
-            known.contents.clear();
-            known.copies.clear();
-            known.compared.clear();
-            known.unreadable.clear();
-        }
-    }
-
-    fn loses_power(&mut self) {
-        self.world().loses_power();
-    }
-
-    fn is_copied(&mut self, device: DeviceId) {
-        self.world().damage.begin_copy(device);
-    }
-
-    fn retires(&mut self, device: DeviceId) {
-        self.world().damage.end_copy(device, false);
-    }
-
-    fn fails_over(&mut self, device: DeviceId) {
-        self.world().damage.end_copy(device, true);
-    }
-
-    fn refuses(&mut self) {
-        self.world().is_refused = true;
-    }
-
-    fn completes(&mut self, completion: &Completion) {
-        self.world().completes(completion.id, completion.finish);
     }
 }

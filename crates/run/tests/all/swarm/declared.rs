@@ -123,6 +123,7 @@ fn drawn(
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn drawn_keys_are_refused_by_name_or_add_up() {
     let (first, count) = (setting("HARMONIA_SWARM_FIRST", 0), setting("HARMONIA_SWARM", SCENARIOS));
     let (keys, next) = (drawable(), AtomicU64::new(first));

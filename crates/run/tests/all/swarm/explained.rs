@@ -217,6 +217,7 @@ fn check(seed: u64, scenario: &Scenario, met: &Met) -> bool {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn every_nanosecond_of_every_response_has_a_cause_and_a_place() {
     let folder = tempfile::tempdir().expect("a folder");
     let first = setting("HARMONIA_SWARM_FIRST", 0);
