@@ -40,6 +40,12 @@ fn shown(change: &Versus) -> String {
     format!("{:.1}%{width}", relative.mean.abs() * 100.0)
 }
 
+/// The same of what collection costs, which by chance may be less than nothing.
+fn cost(change: &Versus) -> String {
+    let is_less = change.relative.is_some_and(|relative| relative.mean * 1000.0 <= -0.5);
+    format!("{}{}", if is_less { "-" } else { "" }, shown(change))
+}
+
 fn ms(ns: f64) -> String {
     let ms = ns / 1e6;
     if ms >= 10.0 { format!("{ms:.1} ms") } else { format!("{ms:.3} ms") }
@@ -51,7 +57,7 @@ pub(super) fn of(base: &[Report], bound: &[Report], collection: &[Figure]) -> (V
     let said = |figure: &Figure| {
         let costs = match figure.value / figure.against.max(1.0) {
             times if times > 3.0 => format!("that is {times:.1} times as long"),
-            _ => format!("collection costs {}", figure.change.as_ref().map(shown).unwrap_or_default()),
+            _ => format!("collection costs {}", figure.change.as_ref().map(cost).unwrap_or_default()),
         };
         let (with, without) = (ms(figure.value), ms(figure.against));
         format!("{} is {with} with collection and {without} without it: {costs}", figure.metric.name())
@@ -336,7 +342,7 @@ pub(super) fn would_change_it(
             }
             (None, Some((figure, change))) => format!(
                 "At twice the rate collection costs {} of {} ({} without it).",
-                shown(change),
+                cost(change),
                 figure.metric.name(),
                 ms(figure.against)
             ),
@@ -371,6 +377,12 @@ mod tests {
             paired: true,
         };
         Figure { metric, value: ratio * against, against, change: Some(change) }
+    }
+
+    #[test]
+    fn what_collection_seems_to_save_has_a_sign() {
+        let said = |ratio| figure(Metric::P99, ratio).change.as_ref().map(cost).unwrap();
+        assert_eq!([1.021, 0.9973, 0.9998].map(said), ["2.1% ±1.0", "-0.3% ±1.0", "0.0% ±1.0"]);
     }
 
     fn tried(kind: Kind, name: &str, needs: &str, ratio: f64) -> Tried {
