@@ -162,12 +162,17 @@ impl<'a> Fit<'a> {
         };
         let side = experiment.streams[0].read.as_ref();
         let rest = self.drive.latency_us + self.drive.read_rest_us();
-        let at = |share: f64| side.and_then(|side| side.latency.at(share)).map(|us| (us - rest).max(0.1));
+        let at = |share: f64| side.and_then(|side| side.latency.at(share)).map(|us| us - rest);
         let thirds = |within: f64| [0.0, 1.0, 2.0].map(|third| at((third + within) / 3.0));
         let (Some(low), Some(middle), Some(high)) = (all(thirds(0.25)), all(thirds(0.5)), all(thirds(0.75)))
         else {
             return self.unknown(KEY, "the reads at depth 1 have neither bins nor enough percentiles");
         };
+        if middle[0] <= 0.0 {
+            return self
+                .unknown(KEY, &format!("reads of {} take no longer than link.latency", experiment.name));
+        }
+        let [low, middle, high] = [low, middle, high].map(|times| times.map(|us: f64| us.max(0.1)));
         self.drive.read_us = middle;
         let (low, high) = (low.map(|us| us * (1.0 - LATENCIES)), high.map(|us| us * (1.0 + LATENCIES)));
         let list = |times: [f64; 3]| times.map(|time| format!("{time:.1}")).join(", ") + " us";
@@ -547,7 +552,7 @@ pub(crate) fn synthetic_uniform() -> Experiment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measured::Side;
+    use crate::measured::{Cdf, Side};
 
     #[test]
     fn a_range_has_all_places_that_are_near() {
@@ -597,6 +602,29 @@ mod tests {
         ] {
             let says = told(mean).expect_err("no window");
             assert!(says.contains(why), "{says}");
+        }
+    }
+
+    /// Writes say that all commands take 95 us. Reads that take less tell nothing of the flash.
+    #[test]
+    fn reads_that_take_less_than_the_link_tell_no_time_of_the_flash() {
+        for (us, is_known) in [(60.0, false), (160.0, true)] {
+            let latency = Cdf::Bins([0.0, 10.0, 20.0].map(|more| (us + more, (more + 10.0) / 30.0)).to_vec());
+            let stream = Stream {
+                reads: 1.0,
+                read: Some(Side { latency, ..Side::default() }),
+                ..writes("", true, 4096, 1).streams.swap_remove(0)
+            };
+            let idle = Experiment { name: "idle".to_owned(), streams: vec![stream] };
+            let (measured, options) =
+                (Measured { experiments: vec![idle], ..Measured::default() }, RunOptions::default());
+            let mut fit = Fit::new(&measured, None, &options, &|_| {});
+            let default = fit.drive.read_us;
+            fit.drive.latency_us = 95.0;
+            fit.reads();
+            let known = &fit.found.last().expect("told").known;
+            assert_eq!(matches!(known, Known::Identified(_)), is_known, "{known:?}");
+            assert_eq!(fit.drive.read_us == default, !is_known, "{:?}", fit.drive.read_us);
         }
     }
 

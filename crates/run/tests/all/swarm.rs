@@ -34,7 +34,7 @@ use harmonia_run::{RunError, RunOptions, run};
 use harmonia_scenario::Scenario;
 
 use drawn::{AGED_BY_LOAD, Draw, Generated, generate};
-use sums::{adds_up, is_of_map, ordered};
+use sums::{adds_up, for_the_host, is_of_map, ordered};
 
 /// `make swarm` and `make nightly` run more.
 const SCENARIOS: u64 = 400;

@@ -56,8 +56,8 @@
 //! whose free member has too little. `"away"` is for rows.
 //!
 //! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6.
-//! Declustered parity costs as much, with stripes that stay where they are. The level is then `"draid1:3d:1s"` on five members, and
-//! `"draid2:3d:1s"` on six.
+//! Declustered parity costs as much, and its stripes stay where they are (`array.level = "draid1:3d:1s"` on five members, or
+//! `"draid2:3d:1s"` on six).
 //! The part of each member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
 //! other value, is what the rest of this page describes.
 //!

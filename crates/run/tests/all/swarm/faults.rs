@@ -169,13 +169,7 @@ fn adds_up(scenario: &Scenario, report: &Report) {
     let others = array.host_pages_written + copies + own + moved + array.parity_pages_written;
     let map = array.flash_pages_programmed.checked_sub(others);
     super::is_of_map(map.expect("programs are the sum over causes") * page, bytes);
-    let all = bytes[IoCause::Host]
-        + bytes[IoCause::Map]
-        + bytes[None]
-        + bytes[IoCause::Parity]
-        + bytes[IoCause::Log]
-        + bytes[IoCause::Gc]
-        + bytes[IoCause::Leveling];
+    let all = super::for_the_host(bytes);
     assert_eq!(
         (array.flash_bytes_programmed, sum(|device| device.flash_bytes_programmed)),
         (all, all + bytes[IoCause::Background])

@@ -55,6 +55,17 @@ pub(super) fn is_of_map(programmed: u64, bytes: &harmonia_metrics::FlashBytes) {
     assert!(is_right, "programs are the sum over causes: {programmed} bytes of the map, not {written}");
 }
 
+/// Flash bytes of all causes but the array's own work.
+pub(super) fn for_the_host(bytes: &harmonia_metrics::FlashBytes) -> u64 {
+    bytes[IoCause::Host]
+        + bytes[IoCause::Map]
+        + bytes[None]
+        + bytes[IoCause::Parity]
+        + bytes[IoCause::Log]
+        + bytes[IoCause::Gc]
+        + bytes[IoCause::Leveling]
+}
+
 pub(super) fn adds_up(scenario: &Scenario, generated: &Generated, report: &Report) {
     let host = &report.host;
     let submitted = match (&scenario.workload, &generated.trace) {
@@ -123,13 +134,7 @@ pub(super) fn adds_up(scenario: &Scenario, generated: &Generated, report: &Repor
     let others = array.host_pages_written + copies + moved + array.parity_pages_written + own;
     let map = array.flash_pages_programmed.checked_sub(others);
     is_of_map(map.expect("programs are the sum over causes") * page, bytes);
-    let all = bytes[IoCause::Host]
-        + bytes[IoCause::Map]
-        + bytes[None]
-        + bytes[IoCause::Parity]
-        + bytes[IoCause::Log]
-        + bytes[IoCause::Gc]
-        + bytes[IoCause::Leveling];
+    let all = for_the_host(bytes);
     assert_eq!(array.flash_bytes_programmed, all, "{bytes:?}");
     assert_eq!(array.flash_pages_programmed * page, all + bytes[IoCause::Background], "{bytes:?}");
     let ratio = array.flash_bytes_programmed as f64 / array.host_bytes_written as f64;
