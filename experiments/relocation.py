@@ -14,6 +14,7 @@ import sys
 from ladder import SEEDS, Store, collecting, mean, milliseconds, run_all
 
 NVRAM = "array.nvram=16MiB"
+ROWS = ["array.coordination.stripes=rows"]
 # The same under every scheme, so that all have the same array: 16 MiB of each member.
 COMMON = ["ssd.gc.soft_threshold=7%"]
 CHIPS = ["ssd.geometry.channels=1", "ssd.geometry.chips_per_channel=1", "array.stripe_unit=4KiB", "array.free_stripes=4096"]
@@ -68,8 +69,8 @@ def arrays(traces):
 SCHEMES = [
     ("local", "local", []),
     ("serial + nvram", "serial", [NVRAM]),
-    ("gaftl", "gaftl", []),
-    ("gaftl + nvram", "gaftl", [NVRAM]),
+    ("gaftl", "gaftl", ROWS),
+    ("gaftl + nvram", "gaftl", [*ROWS, NVRAM]),
     ("ideal", "ideal", []),
 ]
 

@@ -44,7 +44,7 @@ SOFT = "array.coordination.fire_at=soft"
 PLM = ["array.coordination.non_deterministic=40ms"]
 IODA = ["array.coordination.window=40ms", "array.coordination.buffer=10ms"]
 SPARE = ["precondition.fill=0.9", "workload.address.footprint=0.9"]
-FLOATING = ["array.coordination.stripes=floating"]
+FLOATING = ["array.coordination.stripes=floating", "array.coordination.thin=false"]
 # Another trigger than that of the drive, whose schedule has to let the host go first.
 FOREGROUND = "ssd.gc.trigger=foreground"
 
@@ -65,7 +65,7 @@ SCHEMES = [
     ("command", "in turn", "ttflash", "ttflash", []),
     ("command", "parking", "local + nvram", "local", [NVRAM]),
     ("command", "parking", "serial + nvram", "serial", [NVRAM]),
-    ("command", "free stripes", "gaftl", "gaftl", ["array.free_stripes=4096"]),
+    ("command", "free stripes", "gaftl", "gaftl", ["array.free_stripes=4096", "array.coordination.stripes=rows"]),
     ("command", "free stripes", "gaftl, floating", "gaftl", FLOATING),
     ("drive", "schedule", "slack", "local", ["ssd.gc.schedule=slack"]),
     ("drive", "schedule", "preemptive, foreground", "local", [FOREGROUND]),

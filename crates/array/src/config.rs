@@ -85,17 +85,6 @@ impl ArrayConfig {
         self.level.redundancy(self.devices) > 0 && self.members.iter().chain(journal).any(forgets)
     }
 
-    /// Bytes of every member that the array may use: behind them lies what it keeps there for itself.
-    pub fn member_bytes(&self) -> Bytes {
-        let bytes = |member: &MemberConfig| {
-            let pages = member.ssd.resolve().map_or(0, |shape| shape.logical_pages);
-            u64::from(pages) * u64::from(member.ssd.mapping_unit())
-        };
-        let least = self.members.iter().map(bytes).min().unwrap_or(0);
-        let area = self.faults.write_hole.area(least, self.page_size());
-        least.saturating_sub(area + self.knowledge.free_stripes * self.stripe_unit)
-    }
-
     /// Bytes of a page, the same in every member.
     pub fn page_size(&self) -> Bytes {
         self.members.first().map_or(1, |member| u64::from(member.ssd.mapping_unit()))

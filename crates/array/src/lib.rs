@@ -45,4 +45,5 @@ pub use layout::Level;
 pub use member::{Access, Condition};
 pub use planner::LossCounters;
 pub use stand_ins::StandIns;
+pub use stripes::member_bytes;
 pub use years::YearsConfig;

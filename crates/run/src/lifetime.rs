@@ -29,7 +29,7 @@ fn limits(ssd: &SsdConfig, seed: u64, drive: u16, behind: f64) -> Option<[DriveL
     // Where the drive is scaled down, its blocks are worn as those of the full one, and the years are those of that.
     let shape = ssd.full().resolve().ok()?;
     let (blocks, page) = (u64::from(shape.blocks_per_unit), u64::from(shape.page_size));
-    let capacity = u64::from(shape.logical_pages) * page;
+    let capacity = u64::from(shape.capacity_pages) * page;
     let rated = ssd.rating.and_then(|rating| rating.cycles());
     let wear = ssd.wear.as_ref();
     let cycles = rated.or(wear.map(|wear| wear.endurance));
@@ -227,7 +227,7 @@ fn wear_by_share(array: &ArrayConfig, rates: &[f64]) -> Option<Wear> {
 /// What a drive holds, of which a scaled one is a part. Unit: bytes.
 fn capacity(member: &MemberConfig) -> u64 {
     let shape = member.ssd.full().resolve();
-    shape.map_or(0, |shape| u64::from(shape.logical_pages) * u64::from(shape.page_size))
+    shape.map_or(0, |shape| u64::from(shape.capacity_pages) * u64::from(shape.page_size))
 }
 
 fn of_array(report: &Report) -> ArrayLifetime {

@@ -46,7 +46,7 @@ fn limit_to_smallest(scenarios: Vec<&mut Scenario>) -> Option<String> {
 /// What the smallest member could hold, whatever the level takes of it.
 fn member_bytes(array: &ArrayConfig) -> Bytes {
     let pages = array.members.iter().filter_map(|member| member.ssd.resolve().ok());
-    pages.map(|shape| u64::from(shape.logical_pages) * u64::from(shape.page_size)).min().unwrap_or(0)
+    pages.map(|shape| u64::from(shape.capacity_pages) * u64::from(shape.page_size)).min().unwrap_or(0)
 }
 
 #[cfg(test)]

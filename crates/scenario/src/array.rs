@@ -2,7 +2,7 @@
 
 use harmonia_array::coordination::{self, Parameters};
 use harmonia_array::{ArrayConfig, CoordinationConfig, MemberConfig};
-use harmonia_ssd::Shape;
+use harmonia_ssd::{Infeasible, Shape};
 use harmonia_types::units;
 
 use crate::bitmap;
@@ -34,9 +34,9 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     let section = root.child("array")?;
     let devices = section.get_or(&keys::DEVICES, 8)?;
     let level = level::level(&section, devices)?;
-    let (members, shape) = members(root, &section, devices)?;
+    let (members, mut shape) = members(root, &section, devices)?;
     let page = u64::from(shape.page_size);
-    let whole = u64::from(shape.logical_pages) * page;
+    let whole = u64::from(shape.capacity_pages) * page;
     // How large a stripe unit is follows.
     let mut config = ArrayConfig::of(level, 0, members);
     // All tables before any value: what is misspelt is told before what does not belong.
@@ -56,8 +56,10 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
         return Err(log::hole(&section).fault_allowing(problem, "larger members, or \"resync\""));
     }
     coordination(&section, &mut config)?;
-    let floats = config.coordination.has_floating_stripes();
-    let (stripe_unit, room) = level::stripes(&section, level, devices, &shape, (area, floats))?;
+    if config.provision() {
+        shape = config.members[0].ssd.resolve().map_err(|why| thinly(root, &why))?;
+    }
+    let (stripe_unit, room) = level::stripes(&section, &config, &shape, area)?;
     config.stripe_unit = stripe_unit;
     config.parity_shares = room.shares();
     shares::may_move(&section, &config)?;
@@ -102,10 +104,22 @@ fn members(root: &Section<'_>, array: &Section<'_>, devices: u16) -> Parsed<(Vec
     Ok((members, shape))
 }
 
+/// A drive cannot work with more page numbers than pages.
+fn thinly(root: &Section<'_>, why: &Infeasible) -> Box<Fault> {
+    let problem = format!("{}, with more page numbers than pages (array.coordination.thin)", why.why);
+    Box::new(Fault {
+        place: root.place,
+        key: why.key.into(),
+        value: None,
+        problem,
+        allowed: "array.coordination.thin = false".into(),
+    })
+}
+
 /// Every level takes the same from each member: refuse members of other sizes with both numbers.
 fn alike(shapes: &[(Shape, Place, String)]) -> Parsed<()> {
     let (first, first_place, first_path) = &shapes[0];
-    let logical = |shape: &Shape| u64::from(shape.logical_pages) * u64::from(shape.page_size);
+    let logical = |shape: &Shape| u64::from(shape.capacity_pages) * u64::from(shape.page_size);
     for (index, (shape, place, path)) in shapes.iter().enumerate() {
         let what = if shape.page_size != first.page_size {
             ("page size", u64::from(shape.page_size), u64::from(first.page_size))
@@ -145,6 +159,13 @@ fn coordination(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> {
     let build = |own: &Keys| (entry.build)(&Parameters { own, ..parameters });
     match build(&own) {
         Ok(_) => knowledge::allows(array, &section, entry, knowledge.interface, &parameters)?,
+        Err(why) if build(&Keys::new()).is_err_and(|usual| usual == why) => {
+            let field = section.require(&keys::POLICY, "the default works on every array")?;
+            let problem = format!("does not work on this array: {why}");
+            return Err(
+                field.fault_allowing(problem, "another array, other keys of the policy, or another policy")
+            );
+        }
         Err(why) => return Err(table.blame(&section, &own, &why, |own| build(own).map(drop))),
     }
     config.coordination = CoordinationConfig { policy: entry.name.to_owned(), message_latency, own };

@@ -1,8 +1,8 @@
 //! What kind of RAID `[array]` describes, and how much it holds: `level`, `layout`, `stripe_unit`,
 //! `parity_shares`.
 
-use harmonia_array::Level;
 use harmonia_array::layout::{Copies, Layout, Pattern, Rotation};
+use harmonia_array::{ArrayConfig, Level};
 use harmonia_ssd::Shape;
 use harmonia_types::{Bytes, DeviceId, units};
 
@@ -165,17 +165,16 @@ fn has_members(section: &Section<'_>, level: Level, devices: u16) -> Parsed<()> 
     Err(field.fault_allowing(problem, format!("{least} to {most} devices with {level}, or another level")))
 }
 
-/// Reads `stripe_unit`. So many bytes of each member are taken by what the array keeps there for itself, and stripes may leave a
-/// member free each. What a member holds beyond its last whole stripe unit is not used.
+/// Reads `stripe_unit`. So many bytes of each member are taken by what the array keeps there for itself. What a member holds beyond its last whole stripe unit is not used.
 pub(crate) fn stripes(
     section: &Section<'_>,
-    level: Level,
-    devices: u16,
+    config: &ArrayConfig,
     shape: &Shape,
-    (taken, floats): (Bytes, bool),
+    taken: Bytes,
 ) -> Parsed<(Bytes, Room)> {
+    let ArrayConfig { level, devices, .. } = *config;
     let page = u64::from(shape.page_size);
-    let member = u64::from(shape.logical_pages) * page - taken;
+    let member = u64::from(shape.capacity_pages) * page - taken;
     let unit = section.get(&keys::STRIPE_UNIT)?.unwrap_or_else(|| usual_unit(level, page, member));
     let shown = units::format_bytes;
     if !unit.is_multiple_of(page) {
@@ -185,10 +184,10 @@ pub(crate) fn stripes(
         return unfit(section, unit, format!("is larger than a member, {}", shown(member)));
     }
     let free_stripes = reserve::read(section, level, member, unit)?;
-    let left = member - free_stripes * unit;
+    let left = harmonia_array::member_bytes(shape, config.thin(), unit, taken + free_stripes * unit);
     let shares = shares::read(section, level, devices, left / unit)?;
     let layout = Layout::new(level, devices, unit, page, left).sharing(&shares);
-    let layout = if floats { layout.floating() } else { layout };
+    let layout = config.placed(layout);
     if layout.logical_bytes() == 0 {
         let problem = format!(
             "leaves no room: {level} takes several units of a member at once, which has {}",

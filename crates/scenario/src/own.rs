@@ -73,10 +73,10 @@ impl PolicyTable {
         why: &str,
         build: impl Fn(&Keys) -> Result<(), String>,
     ) -> Box<Fault> {
-        if let Some((name, why)) = refused_alone(own, build)
+        if let Some(name) = refused_alone(own, why, build)
             && let Some(entry) = section.table.get(&name)
         {
-            let (problem, allowed) = said(&why);
+            let (problem, allowed) = said(why);
             return self.field(section, &name, &entry.node).fault_allowing(problem, allowed);
         }
         let (place, key) = (section.place, section.path.clone());
@@ -97,15 +97,20 @@ impl PolicyTable {
 /// What is wrong with keys of which none is refused alone.
 pub(crate) const TOGETHER: &str = "the policy refuses these keys together";
 
-/// The first key that a policy refuses without the others, and why.
+/// The first key that a policy refuses without the others: for `why` it refuses all of them, or else for another reason.
 pub(crate) fn refused_alone(
     own: &Keys,
+    why: &str,
     build: impl Fn(&Keys) -> Result<(), String>,
-) -> Option<(String, String)> {
-    own.iter().find_map(|(name, value)| {
+) -> Option<String> {
+    let mut refused = own.iter().filter_map(|(name, value)| {
         let alone = Keys::from_iter([(name.clone(), value.clone())]);
-        build(&alone).err().map(|why| (name.clone(), why))
-    })
+        build(&alone).err().map(|alone| (name.clone(), alone))
+    });
+    let first = refused.next()?;
+    let named = |(_, alone): &(String, String)| alone == why;
+    let same = if named(&first) { None } else { refused.find(named) };
+    Some(same.unwrap_or(first).0)
 }
 
 /// A policy's refusal as problem and what is allowed.

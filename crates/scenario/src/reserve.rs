@@ -37,15 +37,15 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
     if !policy.displaces() {
         return None;
     }
-    if policy.placing().stripes == Stripes::Floating {
-        return unable_to_float(array);
-    }
     if !matches!(level, Level::Raid4 | Level::Raid5(_) | Level::Raid6(_)) {
         let problem = match level.parities() {
             0 => format!("it writes around parity, and {level} has none"),
             _ => format!("it knows stripes that all members have a part in, and {level} has others"),
         };
         return Some((problem, "array.level = \"raid4\", \"raid5\" or \"raid6\"".into()));
+    }
+    if policy.placing().stripes == Stripes::Floating {
+        return unable_to_float(array);
     }
     if array.stripe_cache.entries > 0 {
         let problem = "a stripe cache keeps rows as if all of them were at home";
@@ -81,6 +81,12 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
         let problem = "a copy of a member that works would fill what floating stripes leave free";
         let allowed = format!("array.failure with kind = \"failure\" or \"slow\"; or {rows}");
         return Some((problem.into(), allowed));
+    } else if array.thin().is_some() && !array.parity_shares.is_empty() {
+        let problem = "whoever has more parity collects more and leaves its rows, and fills members that have more page numbers than pages";
+        return Some((
+            problem.into(),
+            format!("array.coordination.thin = false; no array.parity_shares; or {rows}"),
+        ));
     } else if knowledge.free_stripes > 0 {
         ("each floating stripe leaves a member free, and none is kept free besides", "array.free_stripes = 0")
     } else if stripe_cache.entries > 0 {

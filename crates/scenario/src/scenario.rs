@@ -421,8 +421,12 @@ fn may_keep_to_load(
         (OverwriteSpace::Load | OverwriteSpace::Footprint, _) if precondition.overwrite == 0.0 => {
             Some("has no meaning without overwrites: `overwrite` is 0")
         }
-        (OverwriteSpace::Load, _) if array.coordination.has_floating_stripes() => {
-            Some("is not possible with floating stripes: where they lie depends on who collects")
+        (OverwriteSpace::Load, _)
+            if array.coordination.has_floating_stripes() && !array.parity_shares.is_empty() =>
+        {
+            Some(
+                "is not possible with floating stripes and shares of parity: a policy chooses who has the parity of a row",
+            )
         }
         (OverwriteSpace::Load, load) => load.cannot_be_rewritten(),
         (OverwriteSpace::Footprint, WorkloadConfig::Synthetic(load)) if load.skew_fraction > 0.0 => {
@@ -441,7 +445,7 @@ fn may_keep_to_load(
     };
     let allowed = match precondition.overwrite_space {
         OverwriteSpace::Load => {
-            "\"all\", or overwrites, stripes that do not float, and addresses other than files and working sets"
+            "\"all\", or overwrites, no shares of parity with floating stripes, and addresses other than files and working sets"
         }
         _ => {
             "\"all\", \"load\", or raid0 with overwrites and a generated load without streams and without skew"

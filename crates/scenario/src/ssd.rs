@@ -365,8 +365,8 @@ impl Draft {
         let Err(why) = build(config) else { return Ok(()) };
         let build = |own: &Keys| build(&PolicyConfig { policy: config.policy.clone(), own: own.clone() });
         let table = axis.table.schema;
-        let (key, problem, allowed) = match refused_alone(&config.own, build) {
-            Some((name, why)) => {
+        let (key, problem, allowed) = match refused_alone(&config.own, &why, build) {
+            Some(name) => {
                 let (problem, allowed) = said(&why);
                 (format!("{table}.{name}"), problem, allowed)
             }

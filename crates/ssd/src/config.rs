@@ -56,6 +56,19 @@ pub struct SsdConfig {
     /// `[ssd.rating]`, if a data sheet says one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rating: Option<Rating>,
+    /// Set by an array whose members have more page numbers than pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thin: Option<Thin>,
+}
+
+/// Thin provisioning: so many page numbers for so many pages that the drive can hold at once (NVMe: size and capacity of a namespace).
+/// Whoever writes to the drive keeps to its capacity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Thin {
+    /// Page numbers.
+    pub numbers: u16,
+    /// Pages that can be held.
+    pub pages: u16,
 }
 
 impl SsdConfig {
@@ -85,6 +98,15 @@ impl SsdConfig {
             wear: None,
             leveling: None,
             rating: None,
+            thin: None,
+        }
+    }
+
+    /// The same drive, or part of one, with more page numbers than pages.
+    pub fn provision_thinly(&mut self, thin: Thin) {
+        self.thin = Some(thin);
+        if let Some(full) = &mut self.scale.full {
+            full.thin = Some(thin);
         }
     }
 }

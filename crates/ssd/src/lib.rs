@@ -33,7 +33,7 @@ mod wide_units;
 pub use config::{
     Allocation, AllocationUnit, Amount, Arbitration, BeginsAt, ControllerConfig, Destination, Domain, Drain,
     FtlConfig, GcConfig, HOST_SHARE, Infeasible, LastProgram, MAPPING_ENTRY, Pacing, Priority, Scale,
-    SsdConfig, Superblock, Trigger, WriteCacheConfig,
+    SsdConfig, Superblock, Thin, Trigger, WriteCacheConfig,
 };
 pub use device::{
     AtEnd, Device, DeviceCounters, DeviceFailure, Estimates, LifeReport, Pairing, Passage, Policies,

@@ -183,8 +183,10 @@ pub struct Shape {
     /// The number of a logical page names its die, and, where the allocation is static, its unit there. Where dies share their blocks it
     /// names the unit only.
     pub names_die: bool,
-    /// Logical pages of the device that its host sees.
+    /// Logical pages of the device that its host sees: numbers of pages.
     pub logical_pages: u32,
+    /// How many of them can hold data at once; as many as there are, unless the drive is thinly provisioned.
+    pub capacity_pages: u32,
     /// Data that one block of every allocation unit holds.
     pub block_bytes: Bytes,
     /// Free blocks at or below which a unit is low.
@@ -267,6 +269,12 @@ impl Shape {
     /// Logical pages of a unit that the host sees.
     pub fn host_pages(&self) -> u32 {
         self.logical_pages / self.units()
+    }
+
+    /// Parts of the device that pages are bound to by number: the allocation units, or one where pages may lie anywhere. Pages are
+    /// dealt to them in turn.
+    pub fn lanes_of_numbers(&self) -> u32 {
+        if self.is_dynamic() { 1 } else { self.units() }
     }
 
     /// Logical pages of a unit with pages of the map, as the unit counts them.

@@ -9,8 +9,8 @@
 //! pages in the order in which they were dealt, so the result is the same on any number of threads.
 //!
 //! Leaves out: whatever keeps writes from members or delays them, such as write caches of drives, a stripe cache and parked writes;
-//! partial pages and the reads for parity, which change nothing about where pages lie. Stripes that float are refused: where a write of
-//! theirs goes depends on who collects.
+//! partial pages and the reads for parity, which change nothing about where pages lie. Stripes that float stay where they begin: nobody
+//! collects while something is written.
 
 use std::sync::atomic::Ordering;
 
@@ -43,9 +43,6 @@ pub fn age_by(
     next: &mut dyn FnMut() -> Result<HostRequest, String>,
 ) -> Result<AgedState, AgeingError> {
     let (mut devices, mut layout, filled) = empty(config, plan)?;
-    if layout.is_floating() {
-        return Err(AgeingError::Infeasible("stripes that float cannot be aged by a load".to_owned()));
-    }
     let mut mapped = 0;
     for (index, (ftl, filled)) in devices.iter_mut().zip(&filled).enumerate() {
         age_device(&config.members[index].ssd, ftl, index as u16, filled, 0, plan)?;

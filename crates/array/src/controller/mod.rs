@@ -379,6 +379,8 @@ fn planner_of(
         page: config.page_size(),
         dodge: dodge(config, coordinator),
         coordination: &config.coordination.policy,
+        members: &config.members,
+        area: config.area(),
     })
 }
 

@@ -85,6 +85,8 @@ pub struct Declustered {
     /// Groups of a row.
     groups: u64,
     shape: Groups,
+    /// Every turn of all permutations begins with another member, so that rows of any distance leave all members free alike.
+    shifts: bool,
     /// Searched for when a place is first asked for: whoever asks how much an array holds does not wait for it.
     permutations: OnceLock<Permutations>,
 }
@@ -109,9 +111,16 @@ impl Permutations {
     }
 }
 
+/// A number that looks drawn.
+#[inline]
+fn mixed(number: u64) -> u64 {
+    let mixed = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ mixed >> 29) >> 16
+}
+
 impl PartialEq for Declustered {
     fn eq(&self, other: &Self) -> bool {
-        (self.members, self.shape) == (other.members, other.shape)
+        (self.members, self.shape, self.shifts) == (other.members, other.shape, other.shifts)
             && self.permutations() == other.permutations()
     }
 }
@@ -126,7 +135,30 @@ impl Declustered {
     pub fn new(shape: Groups, members: u16) -> Self {
         assert!(shape.fits(members), "{members} members are not whole groups of {shape:?}");
         let groups = u64::from((members - shape.spares) / shape.width());
-        Declustered { members: u64::from(members), groups, shape, permutations: OnceLock::new() }
+        Declustered {
+            members: u64::from(members),
+            groups,
+            shape,
+            shifts: false,
+            permutations: OnceLock::new(),
+        }
+    }
+
+    /// The same, shifted by a member from one turn of all permutations to the next. The members of one number in so many rows, whatever
+    /// that number is, are then each slot as often as the others, or by chance.
+    pub fn shifting(self) -> Self {
+        Declustered { shifts: true, ..self }
+    }
+
+    /// Members by which a row is shifted.
+    #[inline]
+    fn shift(&self, row: u64) -> u64 {
+        if !self.shifts {
+            return 0;
+        }
+        let turn = row / (PERMUTATIONS as u64 * self.members);
+        // As many turns as members have each shift once. Where these begin is drawn, or they would repeat.
+        (turn + mixed(turn / self.members)) % self.members
     }
 
     #[inline]
@@ -168,7 +200,7 @@ impl Declustered {
         let member_of = &self.permutations().member_of;
         let turn = turn % (member_of.len() as u64 / self.members);
         let first = u64::from(member_of[(turn * self.members + slot) as usize]);
-        wrapped(first + step, self.members)
+        wrapped(wrapped(first + step, self.members) + self.shift(row), self.members)
     }
 
     /// The slot of a row that a member is.
@@ -178,6 +210,7 @@ impl Declustered {
         let slot_of = &self.permutations().slot_of;
         let turn = turn % (slot_of.len() as u64 / self.members);
         let first = wrapped(member + self.members - step, self.members);
+        let first = wrapped(first + self.members - self.shift(row), self.members);
         u64::from(slot_of[(turn * self.members + first) as usize])
     }
 
@@ -354,6 +387,35 @@ impl Declustered {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Rows of any distance, as parts of a member have them that pages are bound to by number, are free of each member about
+    /// as often. Without shifts some part would have all its rows on one member.
+    #[test]
+    fn shifted_rows_of_any_distance_leave_all_members_free_alike() {
+        const ROWS: u64 = 40_000;
+        for members in [4, 5, 7, 8, 13] {
+            let groups = Groups { parities: 1, data: members - 2, spares: 1 };
+            let plain = Declustered::new(groups, members);
+            let shifted = plain.clone().shifting();
+            let worst = |table: &Declustered, parts: u64| {
+                let mut free = vec![vec![0_u64; members.into()]; parts as usize];
+                for row in 0..ROWS {
+                    let on = table.member(row, u64::from(members) - 1);
+                    free[(row % parts) as usize][on as usize] += 1;
+                    assert_eq!(table.held(row, DeviceId(on as u16)), Held::Spare(0));
+                }
+                let mean = ROWS as f64 / parts as f64 / f64::from(members);
+                let deviation = (mean * (1.0 - 1.0 / f64::from(members))).sqrt();
+                let least = free.into_iter().flatten().min().unwrap_or(0);
+                (mean - least as f64) / deviation
+            };
+            for parts in [1, 2, 3, 4, 5, 7, 8, 10, 12, 16, 25, 40, 64, 65, 80, 128, 400] {
+                let off = worst(&shifted, parts);
+                assert!(off < 5.0, "{members} members, {parts} parts: {off} deviations");
+            }
+            assert!(worst(&plain, 16) > 5.0, "{members} members beat with 16 parts");
+        }
+    }
 
     fn groups(parities: u16, data: u16, spares: u16) -> Groups {
         Groups { parities, data, spares }

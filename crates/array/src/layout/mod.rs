@@ -260,11 +260,12 @@ impl Layout {
     }
 
     /// RAID-5 or RAID-6 of which each stripe leaves one member free, for a planner that moves what is in the way there. Other levels,
-    /// and arrays without a member more than a stripe of one data unit needs, stay as they are.
+    /// and arrays without a member more than a stripe of one data unit needs, stay as they are. `thin`: members have more page
+    /// numbers than pages.
     #[must_use]
-    pub fn floating(self) -> Self {
+    pub fn floating(self, thin: bool) -> Self {
         match self {
-            Layout::Parity(parity) if parity.may_float() => Layout::Parity(parity.floating()),
+            Layout::Parity(parity) if parity.may_float() => Layout::Parity(parity.floating(thin)),
             other => other,
         }
     }

@@ -215,13 +215,15 @@ impl Parity {
     }
 
     /// RAID-5 or RAID-6 of which each stripe leaves one member free: a data unit less, and places that turn over all members alike.
-    /// These are the places with which an array begins.
-    pub(super) fn floating(mut self) -> Self {
+    /// These are the places with which an array begins. Members that are `thin` hold as much in each of their parts that pages are
+    /// bound to by number.
+    pub(super) fn floating(mut self, thin: bool) -> Self {
         let (members, parities) = (self.space.members, self.parities);
         assert!(self.may_float(), "stripes of {} on {members} members do not float", self.level);
         let groups = Groups { parities, data: members - parities - 1, spares: 1 };
         self.data_units = u64::from(groups.data);
-        self.table = Some(Arc::new(Declustered::new(groups, members)));
+        let table = Declustered::new(groups, members);
+        self.table = Some(Arc::new(if thin { table.shifting() } else { table }));
         self
     }
 

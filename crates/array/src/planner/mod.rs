@@ -44,7 +44,7 @@ use harmonia_types::{
     SimTime,
 };
 
-use crate::config::{Avoid, DegradedWrites, Reads, SmallWrite};
+use crate::config::{Avoid, DegradedWrites, MemberConfig, Reads, SmallWrite};
 use crate::delivered::Delivered;
 use crate::health::Health;
 use crate::layout::Layout;
@@ -242,6 +242,10 @@ pub struct Parameters<'a> {
     pub dodge: Dodge,
     /// The name of the coordination policy, for a planner that goes with one.
     pub coordination: &'a str,
+    /// Members, for a planner that may fill them unevenly.
+    pub members: &'a [MemberConfig],
+    /// Bytes of each that the array keeps there for itself.
+    pub area: Bytes,
 }
 
 /// Builds a planner, if it is one for this array.
@@ -384,6 +388,8 @@ mod tests {
             page: 4096,
             dodge: Dodge { free_stripes, ..Dodge::default() },
             coordination: "local",
+            members: &[],
+            area: 0,
         };
         assert!(of(&parameters).is_ok(), "{level}");
         REGISTRY.iter().filter(|entry| (entry.build)(&parameters).is_some()).map(|entry| entry.name).collect()
@@ -425,7 +431,9 @@ mod tests {
         let layout = Layout::new(Level::Raid0, 4, 4096, 4096, 4096 * 64);
         let is_flat = |coordination: &str| {
             let (small_write, dodge) = (SmallWrite::Fewest, Dodge::default());
-            let parameters = Parameters { layout: &layout, small_write, page: 4096, dodge, coordination };
+            let (members, area) = (&[][..], 0);
+            let parameters =
+                Parameters { layout: &layout, small_write, page: 4096, dodge, coordination, members, area };
             of(&parameters).map(|planner| planner.is_flat())
         };
         assert_eq!((is_flat("its-own"), is_flat("local")), (Ok(false), Ok(true)));

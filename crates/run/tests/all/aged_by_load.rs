@@ -23,7 +23,8 @@ precondition.overwrite = 4.0
 /// First and last tenth may differ by so much: a tenth is a third of what the array holds.
 const TOLERANCE: f64 = 0.03;
 
-const LEVELS: [&[&str]; 4] = [
+const LEVELS: [&[&str]; 5] = [
+    &["array.level=raid5", "array.devices=5", "array.coordination.policy=gaftl"],
     &["array.level=raid5", "array.devices=4"],
     &["array.level=raid10", "array.devices=4"],
     &["array.level=raid6", "array.devices=5"],
@@ -112,9 +113,10 @@ fn it_is_refused_where_it_has_no_meaning() {
             &[
                 "array.level=raid5",
                 "array.devices=4",
-                "array.coordination={ policy = \"gaftl\", stripes = \"floating\" }",
+                "array.coordination={ policy = \"gaftl\", thin = false }",
+                "array.parity_shares=[3, 1, 1, 1]",
             ],
-            "floating",
+            "shares of parity",
         ),
     ] {
         let problem = problem(sets);

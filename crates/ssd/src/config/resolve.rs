@@ -3,6 +3,7 @@
 
 use super::{
     Allocation, AllocationUnit, BeginsAt, Blocks, Destination, Domain, Infeasible, SsdConfig, Superblock,
+    Thin,
 };
 use crate::gc::{schedule, victim};
 use crate::order::{Odometer, Order};
@@ -49,8 +50,9 @@ struct Spare {
     /// Blocks without which collection could not go on, and with what the map and the allocation need besides.
     least: u32,
     needed: u32,
-    /// Pages of the host, and of the map.
+    /// Pages of the host, numbers of them, and pages of the map.
     host_pages: u64,
+    numbers: u64,
     map_pages: u64,
 }
 
@@ -76,8 +78,8 @@ impl SsdConfig {
         self.check_placement(&*policy, at.hard)?;
         self.check_collection(at.hard)?;
         let spare = self.spare(&units, at, &count, &packing)?;
-        let Spare { reserved, least, needed, host_pages, map_pages } = spare;
-        let logical = host_pages * units.all;
+        let Spare { reserved, least, needed, host_pages, numbers, map_pages } = spare;
+        let logical = numbers * units.all;
         if logical + map_pages * units.all >= u64::from(u32::MAX) {
             return fail(
                 "ssd.geometry.blocks_per_plane",
@@ -124,8 +126,9 @@ impl SsdConfig {
             page_size: self.mapping_unit(),
             packing,
             fills: packing.packs() && self.fills_programs(),
-            unit_pages: (host_pages + map_pages) as u32,
+            unit_pages: (numbers + map_pages) as u32,
             logical_pages: logical as u32,
+            capacity_pages: (host_pages * units.all) as u32,
             block_bytes: units.of.bytes,
             hard: at.hard,
             soft: at.soft,
@@ -394,7 +397,10 @@ impl SsdConfig {
         let unused = unused.div_ceil(u64::from(data_pages)) as u32;
         let least = rises_to + 1 + frontiers + unused;
         let host_pages = u64::from(blocks.saturating_sub(reserved)) * u64::from(data_pages);
-        let map_pages = self.map_pages_of_unit(units.all, host_pages * units.all)?;
+        let numbers = self
+            .thin
+            .map_or(host_pages, |Thin { numbers, pages }| host_pages * u64::from(numbers) / u64::from(pages));
+        let map_pages = self.map_pages_of_unit(units.all, numbers * units.all)?;
         // Pages of the map take spare.
         let for_map = map_pages.div_ceil(u64::from(data_pages)) as u32;
         // Units that differ in what they hold do so by a block.
@@ -431,7 +437,7 @@ impl SsdConfig {
                 ),
             );
         }
-        Ok(Spare { reserved, least, needed, host_pages, map_pages })
+        Ok(Spare { reserved, least, needed, host_pages, numbers, map_pages })
     }
 }
 

@@ -82,6 +82,12 @@ impl Ftl {
                 "every mapped LPN has a home"
             );
         }
+        let lanes = shape.lanes_of_numbers();
+        let most = shape.capacity_pages / lanes + shape.map_pages().len() as u32;
+        for (lane, units) in self.units.chunks((shape.units() / lanes) as usize).enumerate() {
+            let mapped: u32 = units.iter().map(|unit| unit.mapped).sum();
+            assert!(mapped <= most, "lane {lane}: {mapped} pages lie where {most} may");
+        }
         let mut counts = vec![0u32; shape.blocks_per_unit as usize];
         for unit in 0..shape.units() {
             self.audit_unit(unit);

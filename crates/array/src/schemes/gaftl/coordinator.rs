@@ -1,8 +1,9 @@
 //! One member collects at a time, and the others take its writes.
 //!
 //! ```text
-//! member 1 collects:    write of its data ─► a free stripe on two other members, parity goes on without it
-//!                       read of its data  ─► the others and parity, or one of the two
+//! member      0      1      2      3      4        unit 1 is written while member 1 collects:
+//! before   │  0   │  1   │  2   │  P   │      │    the stripe leaves member 4 free
+//! after    │  0   │      │  2   │  P'  │  1'  │    read 0 and 2, write 1' and P'; now it leaves member 1 free
 //! ```
 //!
 //! Members take turns as under `serial`: the same states None, S, P and N, the same drain before a collection, and `patience`
@@ -10,7 +11,61 @@
 //! A drain lets requests finish that were planned before it; new ones go around the member. A member stays reserved while some of
 //! its dies collect, also where the first of them has nothing to collect and says so at once.
 //!
-//! The array plans around the member that collects. What belongs to this member is written to a stripe that the array keeps
+//! Where stripes lie is for `stripes` to say. By default they float, which the paper's text supports best. With `stripes = "rows"`
+//! they lie in rows of all members, beside stripes that are kept free.
+//!
+//! ## Floating stripes
+//!
+//! A stripe of `n` members has `n - 2` stripe units and a parity
+//! on RAID-5, or `n - 3` units, P and Q on RAID-6, and leaves one member free. What is in the way of a write, a unit or parity, is written
+//! on the free member and stays there; the member that collects is then free of the stripe. One 4 KiB write takes 2 reads and 2
+//! writes on five members of RAID-5, whoever collects. On six members of RAID-6 it takes 2 reads and 3 writes, and one read more if a unit
+//! is in the way that is not written (with `array.small_write = "reconstruct"` or `"fewest"`). A read of a unit that is in the way reads the other units and a parity: as many members as a
+//! stripe has units. A unit that is in the way and not written costs a read-modify-write. On RAID-6 it is rebuilt from the others
+//! instead where that takes fewer reads. The copy that is left behind is trimmed when its member may be used again.
+//!
+//! On RAID-6, reads and writes go around two members that collect. A write waits in three
+//! cases (`waits_several`). More units and parities of its stripe are in the way than the level has parities. Two that are to be written are
+//! in the way. Or one is, and the free member collects.
+//!
+//! Of `n` rows each member holds something in `n - 1`. So members are thinly provisioned (`thin`): they have more page
+//! numbers than pages, and the array has as many rows as fill them. Five large members hold nearly 3.75 members' worth of data, where rows of all
+//! members hold 4.
+//!
+//! What moves fills one member a little more than another. So the array has fewer rows than would fill members on average: there is
+//! room for six standard deviations in each part of a member. Such a part is an allocation unit where the number of a page
+//! names one, and otherwise the whole member. That room counts for little on large members, and costs a tenth on very small ones. If a
+//! part is full all the same, nothing moves there (`finds_no_room`), and a write waits for the member that collects. Policies that are
+//! compared use what the smallest of their arrays holds.
+//!
+//! With `thin = false` members have as many page numbers as pages. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6, and
+//! a part of each member is empty, which is spare space to it. Declustered parity costs as much, and its stripes stay where they are
+//! (`array.level = "draid1:3d:1s"` on five members, or `"draid2:3d:1s"` on six). Requests that are as long as a stripe of all members span two stripes.
+//!
+//! `array.layout` has no effect: parity begins on all members alike, or with `thin = false` by `array.parity_shares` on RAID-5. A row
+//! that is first written then has its parity where shares lack it. With `migration = "back"` parity returns in idle time, for a
+//! read and a write a row. It begins once the share `imbalance` of the rows has its parity on members with too much of it. Rows return
+//! whose free member has too little. `"away"` is for rows.
+//!
+//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM or a stripe cache. Members may fail, become
+//! slow and be replaced by spares. Pages may be unreadable, and power may be lost. Replacements of members that still work are refused, and so
+//! are logs (`array.write_hole`). A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
+//!
+//! A failed member is gone around as one that collects. A read of one of its units reads the other units and a parity.
+//! What is to be written on it goes to the free member of its stripe, which is then as safe as before. If the free member is the
+//! one that failed, or is full, all stays in its place. If both have failed, parity makes up for the unit. One failure on RAID-5 and two on RAID-6
+//! lose nothing. A spare is rebuilt from where stripes lie by then, and only what has been written: other policies write every byte,
+//! so times of rebuilds do not compare. Nothing moves to a spare that is not rebuilt there. Without a spare,
+//! units that nobody writes stay missing. The reads of a write are the fewest that `array.small_write` allows;
+//! `array.degraded_writes` has no effect.
+//!
+//! A page that cannot be read is gone around in the same way, by its request alone, and written anew. A write that a
+//! loss of power cuts short leaves its row where it was: where stripes lie is in NVRAM, and changes when a write is done. Resync then
+//! makes parity agree, as on other arrays.
+//!
+//! ## Rows
+//!
+//! What belongs to the member that collects is written to a stripe that the array keeps
 //! free at the end of its members, with a parity of its own: two writes. The parity of its old stripe is made
 //! anew without it from what is not written. One 4 KiB write on five members takes 3 reads and 3 writes then, instead of 2 and 2. If
 //! the member that collects has the parity, all that is written goes to free stripes and the old stripe stays as it is. Data goes
@@ -39,40 +94,20 @@
 //! `waits_several`, in rows). Writes then wait, or go to NVRAM. `array.free_stripes` says how many stripes there are. They are
 //! taken from the capacity whatever the policy, so that policies are compared on the same array.
 //!
-//! With `stripes = "floating"`, which the paper's text supports best, no stripes are kept free, and nothing comes home. A stripe of `n` members has `n - 2` units and a parity
-//! on RAID-5, or `n - 3` units, P and Q on RAID-6, and leaves one member free. What is in the way of a write, a unit or parity, is written
-//! on the free member and stays there; the member that collects is then free of the stripe. One 4 KiB write takes 2 reads and 2
-//! writes on five members of RAID-5, whoever collects. On six members of RAID-6 it takes 2 reads and 3 writes, and one read more if a unit
-//! is in the way that is not written (with `array.small_write = "reconstruct"` or `"fewest"`). A read of a unit that is in the way reads the other units and a parity: as many members as a
-//! stripe has units. A unit that is in the way and not written costs a read-modify-write. On RAID-6 it is rebuilt from the others
-//! instead where that takes fewer reads. The copy that is left behind is trimmed when its member may be used again.
+//! While failures leave no redundancy, no member is kept free: the one whose turn it is collects at once. Nothing is
+//! displaced while a member is missing or rebuilt. Rows that lie elsewhere are read and written from where they are, and a rebuild
+//! completes their copies in free stripes as well. What is displaced goes home when all is rebuilt.
 //!
-//! With floating stripes of RAID-6, reads and writes go around two members that collect. A write waits in three
-//! cases (`waits_several`). More units and parities of its stripe are in the way than the level has parities. Two that are to be written are
-//! in the way. Or one is, and the free member collects.
-//! `array.layout` has no effect on floating stripes: parity begins on all members alike, or by `array.parity_shares` on RAID-5. A row
-//! that is first written then has its parity where shares lack it. With `migration = "back"` parity returns in idle time, for a
-//! read and a write a row. It begins once the share `imbalance` of the rows has its parity on members with too much of it. Rows return
-//! whose free member has too little. `"away"` is for rows.
-//!
-//! The price of floating stripes is capacity. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6.
-//! Declustered parity costs as much, and its stripes stay where they are (`array.level = "draid1:3d:1s"` on five members, or
-//! `"draid2:3d:1s"` on six).
-//! The part of each member that is empty is spare space to it. Requests that are as long as a stripe of all members span two stripes. `rows`, the
-//! other value, is what the rest of this page describes.
-//!
-//! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM or a stripe cache. Members may fail, become
-//! slow and be replaced by spares. Pages may be unreadable, and power may be lost. Replacements of members that still work are refused, and so
-//! are logs (`array.write_hole`). A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
+//! ## Bounds
 //!
 //! The report counts whether plans keep to a bound of page operations (`array.bounds`). It holds for requests of whole pages while at most
-//! one member of a stripe collects, all members are whole, and a stripe is free:
+//! one member of a stripe collects, all members are whole, and what moves has room:
 //!
 //! - A read takes the `u` units of a stripe at most.
-//! - A write of `w` units takes `u - w` reads and `w + 1` writes. With `rows` it takes one more write if something of it is in the way.
+//! - A write of `w` units takes `u - w` reads and `w + 1` writes. In rows it takes one more write if something of it is in the way.
 //! - A write takes `w + 1` of each if a unit is in the way that is not written.
 //!
-//! RAID-6 has two parities where RAID-5 has one: `w + 2` writes. With `floating` no plan exceeds the bound. With `rows` three kinds do:
+//! RAID-6 has two parities where RAID-5 has one: `w + 2` writes. With floating stripes no plan exceeds the bound. In rows three kinds do:
 //!
 //! - More than two units are written, and their parity is in the way: `2 w` writes.
 //! - Parity moves, and the unit that gives way to it is not written: `w + 3` writes.
@@ -80,33 +115,20 @@
 //!
 //! A whole stripe that is `forced` may take `w + 2` writes. Nothing is promised under `array.small_write = "read-modify-write"`.
 //!
+//! ## Both
+//!
 //! With `literal` the states change as the paper prints them. That changes between N and P for as long as a member is at its hard
 //! threshold.
 //!
 //! The gain depends on how much of a member a collection keeps busy. The paper's members are single chips. Where a member
 //! has many dies, others serve while one collects, and there is less to go around.
 //!
-//! While failures leave no redundancy, no member is kept free: the one whose turn it is collects at once. With `rows`, nothing is
-//! displaced while a member is missing or rebuilt. Rows that lie elsewhere are read and written from where they are, and a rebuild
-//! completes their copies in free stripes as well. What is displaced goes home when all is rebuilt.
-//!
-//! With `floating`, a failed member is gone around as one that collects. A read of one of its units reads the other units and a parity.
-//! What is to be written on it goes to the free member of its stripe, which is then as safe as before. If the free member is the
-//! one that failed, all stays in its place. If both have failed, parity makes up for the unit. One failure on RAID-5 and two on RAID-6
-//! lose nothing. A spare is rebuilt from where stripes lie by then, and only what has been written: other policies write every byte,
-//! so times of rebuilds do not compare. Nothing moves to a spare that is not rebuilt there. Without a spare,
-//! units that nobody writes stay missing. The reads of a write are the fewest that `array.small_write` allows;
-//! `array.degraded_writes` has no effect.
-//!
-//! A page that cannot be read is gone around in the same way, by its request alone, and written anew. With `floating`, a write that a
-//! loss of power cuts short leaves its row where it was: where stripes lie is in NVRAM, and changes when a write is done. Resync then
-//! makes parity agree, as on other arrays.
-//!
-//! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V.
+//! Source: IEEE Access 2019 (McEwan and Komsul), GAFTL, sections III to V. The paper does not say how much a member holds; thin
+//! provisioning is ours.
 //!
 //! Leaves out: shares of parity that change within a run as members age (the experiment `gaftl-ages` has a run between two replacements).
-//! New data does not choose its members by age. Without a spare nothing is rebuilt on free members. It takes RAID-4, RAID-5 or
-//! RAID-6; losses of power with `floating` alone, on drives that keep what they cache. Parity moves on at most 16 members.
+//! New data does not choose its members by age. Without a spare nothing is rebuilt on free members. It takes RAID-4 (rows only), RAID-5 or
+//! RAID-6; losses of power with floating stripes alone, on drives that keep what they cache. In rows parity moves on at most 16 members.
 
 use harmonia_engine::Rng;
 use harmonia_types::registry::{Entry, own_keys};
@@ -127,13 +149,15 @@ use crate::coordination::{
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Config {
-    /// Where stripes lie: in rows of all members, beside stripes that are kept free, or so that each leaves one member free (RAID-5 and RAID-6).
+    /// Where stripes lie: so that each leaves one member free (RAID-5 and RAID-6), or in rows of all members, beside stripes that are kept free.
     stripes: Stripes,
+    /// Whether floating stripes have more rows than members have pages, so that they fill members of which each is free of some rows.
+    thin: bool,
     /// How long a grant lasts at most.
     patience: SimDuration,
     /// States change as the paper prints them, between N and P for as long as a member is at its hard threshold.
     literal: bool,
-    /// Whole stripes are written as two random writes, so that parity is written twice.
+    /// Whole stripes are written as two random writes, so that parity is written twice (in rows).
     forced: bool,
     /// Where parity goes whose member collects: nowhere, to another member, or there and back in idle time.
     migration: Migration,
@@ -146,7 +170,8 @@ struct Config {
 impl Default for Config {
     fn default() -> Self {
         Config {
-            stripes: Stripes::Rows,
+            stripes: Stripes::Floating,
+            thin: true,
             patience: SimDuration::from_ms(1_000),
             literal: false,
             forced: false,
@@ -196,7 +221,7 @@ impl Coordinator for Gaftl {
 
 pub(crate) const ENTRY: Entry<Build> = Entry {
     name: "gaftl",
-    summary: "one SSD at a time is drained and collects, and its writes go to stripes kept free on the others",
+    summary: "one SSD at a time is drained and collects, and its writes go to SSDs that their stripes leave free",
     source: "GAFTL, IEEE Access 2019",
     keys: &own_keys::<Config>,
     build: &|parameters| {
@@ -238,17 +263,18 @@ fn floats(config: &Config, parameters: &Parameters<'_>) -> Result<(), String> {
     let least = 3 + redundancy.clamp(1, 2);
     if !(least..=MOST_FLOATING).contains(&devices) {
         return Err(format!(
-            "stripes = \"floating\" needs {least} to {MOST_FLOATING} members, and there are {devices}; \"rows\" has no such limit"
+            "stripes float on {least} to {MOST_FLOATING} members, and there are {devices}; stripes = \"rows\" has no such limit"
         ));
     }
     if config.forced {
         return Err(
-            "forced writes stripes in rows of all members twice; \"rows\" works, or forced = false".into()
+            "forced writes stripes in rows of all members twice; stripes = \"rows\" works, or forced = false"
+                .into(),
         );
     }
     if config.migration == Migration::Away || (config.migration == Migration::Back && redundancy > 1) {
         return Err(
-            "parity of floating stripes always goes to the free member, and returns on RAID-5 alone; \"none\" works, or \"back\" on RAID-5"
+            "parity of floating stripes always goes to the free member, and returns on RAID-5 alone; \"none\" works, or \"back\" on RAID-5, or stripes = \"rows\""
                 .into(),
         );
     }
@@ -257,7 +283,13 @@ fn floats(config: &Config, parameters: &Parameters<'_>) -> Result<(), String> {
 
 /// Whether a policy of this name with these keys has stripes that leave one member free each.
 pub(crate) fn has_floating_stripes(policy: &str, own: &serde_json::Map<String, serde_json::Value>) -> bool {
-    policy == ENTRY.name && own.get("stripes").and_then(serde_json::Value::as_str) == Some("floating")
+    policy == ENTRY.name && own.get("stripes").and_then(serde_json::Value::as_str) != Some("rows")
+}
+
+/// Whether such a policy fills members with stripes of which each is in all but one.
+pub(crate) fn has_thin_members(policy: &str, own: &serde_json::Map<String, serde_json::Value>) -> bool {
+    let is_whole = own.get("thin").and_then(serde_json::Value::as_bool) == Some(false);
+    has_floating_stripes(policy, own) && !is_whole
 }
 
 #[cfg(test)]
@@ -402,7 +434,7 @@ mod tests {
         for (policy, keys, floats) in [
             ("gaftl", "{\"stripes\": \"floating\"}", true),
             ("gaftl", "{\"stripes\": \"rows\"}", false),
-            ("gaftl", "{}", false),
+            ("gaftl", "{}", true),
             ("serial", "{\"stripes\": \"floating\"}", false),
         ] {
             let own = serde_json::from_str(keys).expect("a test writes JSON");

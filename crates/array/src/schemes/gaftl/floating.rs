@@ -23,8 +23,8 @@
 //! * A copy that is left behind is trimmed as soon as its member may be used again (`left`). That takes no time of flash, and a
 //!   collection before that would move the copy. While a member has failed and no spare takes its place, no copy is trimmed on
 //!   RAID-5.
-//! * A row lies at one place of all members. So an array holds `n - 2` members' worth of data (`n - 3` on RAID-6), and each member is
-//!   `1 / n` empty, which is spare space to it.
+//! * A row lies at one place of all members, and each has something in `n - 1` of `n` rows. Unless members are thinly provisioned, an array
+//!   holds `n - 2` members' worth of data (`n - 3` on RAID-6), and each member is `1 / n` empty, which is spare space to it.
 //! * Operations go where they belong and wait (`waits_several`) if more slots of a row are in the way than it has parities. So do writes
 //!   if two slots that are to be written are in the way, or if one is and the free member collects or has failed. RAID-6 goes around two
 //!   members otherwise.
@@ -37,13 +37,15 @@
 //!
 //! Members may have shares of parity of their own (`shares`).
 //!
-//! Leaves out: NVRAM for data, a log, and a stripe cache. Members are not thinly provisioned: numbers of rows end where the pages of a
-//! member do, which costs `1 / n` of the capacity of stripes that only together fill all members.
+//! Members are thinly provisioned (`room`), so that rows of which each member has `n - 1` of `n` fill them.
+//!
+//! Leaves out: NVRAM for data, a log, and a stripe cache.
 
 mod degraded;
 mod hurt;
 mod left;
 mod power;
+mod room;
 mod row;
 mod shares;
 mod steps;
@@ -58,7 +60,7 @@ use harmonia_types::{
 };
 
 use super::bounds::{self, Bounds, InTheWay};
-use crate::config::SmallWrite;
+use crate::config::{MemberConfig, SmallWrite};
 use crate::layout::{Layout, Parity};
 use crate::planner::missing::{Counted, Unreadable};
 use crate::planner::parity::ParityPlanner;
@@ -69,6 +71,7 @@ use crate::planner::{
 };
 use degraded::Before;
 use left::Left;
+use room::Room;
 use row::{Decision, Row, Way};
 use shares::{RETURN, Shares};
 use stripe_map::{StripeMap, each, without_first};
@@ -89,6 +92,8 @@ struct Counters {
     trimmed: u64,
     /// Rows whose read, write or discard found more members collecting than it can go around.
     waits_several: u64,
+    /// Rows that were written while the member that is free of them had no room.
+    finds_no_room: u64,
 }
 
 /// Plans RAID-5 and RAID-6 whose stripes leave one member free each.
@@ -166,6 +171,12 @@ impl FloatingPlanner {
         }
     }
 
+    /// On members that may hold less than they have page numbers.
+    fn on(mut self, members: &[MemberConfig], area: Bytes) -> Self {
+        self.map.counts_room(Room::of(members, self.row, area));
+        self
+    }
+
     /// With members that may fail, pages that cannot be read, or losses of power.
     fn failing(self, may_fail: bool) -> Self {
         FloatingPlanner { may_fail, ..self }
@@ -190,6 +201,7 @@ impl FloatingPlanner {
             case = self.row(row, Self::units_of(of), of, view);
         }
         let decision = case.written(self.small_write);
+        self.own.finds_no_room += u64::from(decision.waits && self.is_full(row));
         self.promise(&case, decision.waits);
         self.pre_read(row, &decision, plan);
         let kind = match decision.way {
@@ -449,13 +461,14 @@ impl Planner for FloatingPlanner {
     }
 
     fn own_counters(&self) -> Vec<(&'static str, u64)> {
-        let Counters { units_moved, parity_moved, trimmed, waits_several } = self.own;
+        let Counters { units_moved, parity_moved, trimmed, waits_several, finds_no_room } = self.own;
         let mut own = vec![
             ("units_moved", units_moved),
             ("parity_moved", parity_moved),
             ("trimmed", trimmed),
             ("waits_several", waits_several),
         ];
+        own.extend(self.map.room().map(|_| ("finds_no_room", finds_no_room)));
         own.extend(self.shares.as_ref().map(|shares| ("migrated_back", shares.returned)));
         own
     }
@@ -486,11 +499,12 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
     source: "GAFTL, IEEE Access 2019",
     keys: &no_keys,
     build: &|parameters| {
-        let Parameters { layout, small_write, page, dodge, .. } = *parameters;
+        let Parameters { layout, small_write, page, dodge, members, area, .. } = *parameters;
         let Layout::Parity(parity) = layout else { return None };
         let floats = dodge.placing.stripes == Stripes::Floating && parity.is_floating();
         let plain = ParityPlanner::of(parameters).filter(|_| floats)?;
         let planner = FloatingPlanner::new(plain, (layout, parity.clone()), small_write, page);
+        let planner = planner.on(members, area);
         Some(Box::new(planner.failing(dodge.may_fail).returning(dodge.placing)))
     },
 };

@@ -24,6 +24,6 @@ mod floating;
 mod planner;
 
 pub(crate) use coordinator::ENTRY as COORDINATOR;
-pub(crate) use coordinator::has_floating_stripes;
+pub(crate) use coordinator::{has_floating_stripes, has_thin_members};
 pub(crate) use floating::ENTRY as FLOATING;
 pub(crate) use planner::ENTRY as PLANNER;

@@ -338,7 +338,7 @@ pub(super) fn drawn(seed: u64) -> Generated {
         let mut moves = Draw(Rng::stream(seed, "swarm/gaftl"));
         let migration = moves.pick(&["none", "away", "back"]);
         let migration = if layout.level().parities() > 1 { "none" } else { migration };
-        put(format_args!("migration = \"{migration}\""));
+        put(format_args!("stripes = \"rows\"\nmigration = \"{migration}\""));
         put(format_args!(
             "imbalance = {}\nforced = {}",
             moves.pick(&["0", "0.01", "1"]),

@@ -28,7 +28,6 @@ const LEFT_OUT: [&str; 10] = [
 /// The scenario of a seed on such an array, if its load fits.
 pub fn floating(seed: u64) -> Option<(Generated, Scenario)> {
     let Generated { toml, trace: None } = generate(seed) else { return None };
-    let toml = toml.replace(AGED_BY_LOAD, "");
     let mut draw = Draw(Rng::stream(seed, "swarm/floating"));
     // A stream of its own, so that the scenarios of old seeds differ in nothing else.
     let level = Draw(Rng::stream(seed, "swarm/floating/level")).pick(&["raid5", "raid6"]);
@@ -36,6 +35,7 @@ pub fn floating(seed: u64) -> Option<(Generated, Scenario)> {
         "raid5" => Draw(Rng::stream(seed, "swarm/floating/shares")).pick(&["alike", "kept", "returning"]),
         _ => "alike",
     };
+    let toml = if shares == "alike" { toml } else { toml.replace(AGED_BY_LOAD, "") };
     let mut text = String::new();
     let mut is_coordination = false;
     for line in toml.lines() {
@@ -65,7 +65,9 @@ pub fn floating(seed: u64) -> Option<(Generated, Scenario)> {
                 }
             }
             "[array.coordination]" => {
-                text += "policy = \"gaftl\"\nstripes = \"floating\"\n";
+                // Another stream of its own. Members with shares of parity have a page for each number.
+                let thin = shares == "alike" && Draw(Rng::stream(seed, "swarm/floating/thin")).0.chance(0.6);
+                text += &format!("policy = \"gaftl\"\nstripes = \"floating\"\nthin = {thin}\n");
                 if shares == "returning" {
                     text += "migration = \"back\"\n";
                 }

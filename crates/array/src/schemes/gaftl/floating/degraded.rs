@@ -109,6 +109,8 @@ impl FloatingPlanner {
             }
         }
         let refuses = of(&|member| !view.health.takes_writes(member));
+        // Who is full takes nothing either, as long as it is free of the row.
+        let refuses = refuses | u64::from(self.is_full(row)) << self.map.free();
         case.busy &= !refuses;
         let hurt = Hurt { row: *case, gone, refuses };
         if hurt.matters() {

@@ -99,6 +99,19 @@ impl Left {
         self.swept[first..].iter().map(|&(member, row)| (DeviceId(member), row)).collect()
     }
 
+    /// Copies that lie somewhere, or are about to, those that are being trimmed included.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        (self.places.len() + self.leaving.len() + self.swept.len()) as u64
+    }
+
+    /// Those of them on a member, in rows such as these.
+    pub fn count_on(&self, member: DeviceId, is_meant: impl Fn(u64) -> bool) -> u64 {
+        let places = self.places.range((member.0, 0)..=(member.0, u64::MAX));
+        let others = self.leaving.iter().chain(&self.swept).filter(|place| place.0 == member.0);
+        places.chain(others).filter(|place| is_meant(place.1)).count() as u64
+    }
+
     #[cfg(test)]
     pub fn lies_on(&self, member: DeviceId, row: u64) -> bool {
         self.places.contains(&(member.0, row))

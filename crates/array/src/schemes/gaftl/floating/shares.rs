@@ -184,7 +184,9 @@ impl FloatingPlanner {
             let [on, free] = ends.map(|member| shares.lacks(&self.map, member));
             on < 0 && free > 0
         });
-        let is_calm = self.is_sound(view) && !ends.into_iter().any(|member| self.is_busy(member, row, view));
+        let is_calm = self.is_sound(view)
+            && !self.is_full(row)
+            && !ends.into_iter().any(|member| self.is_busy(member, row, view));
         if !is_wanted || !is_calm {
             return;
         }

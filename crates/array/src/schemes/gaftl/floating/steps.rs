@@ -28,9 +28,18 @@ impl FloatingPlanner {
     pub(super) fn row(&self, row: u64, changed: Slots, of: &Transaction, view: &View<'_>) -> Row {
         let is_busy = |slot: &u16| self.is_busy(self.map.member(row, *slot), row, view);
         let busy = (0..self.members).filter(is_busy).fold(0, |busy, slot| busy | 1 << slot);
+        // Who has no room takes as little as who collects.
+        let busy = busy | u64::from(self.is_full(row)) << self.map.free();
         let cut =
             each(changed).filter(|&unit| self.is_cut(row, unit, of)).fold(0, |cut, unit| cut | 1 << unit);
         Row { held: self.map.held(row), parities: self.map.parities(), changed, cut, busy }
+    }
+
+    /// Whether the member that is free of a row has no room.
+    #[inline]
+    pub(super) fn is_full(&self, row: u64) -> bool {
+        let free = || self.map.member(row, self.map.free());
+        self.map.room().is_some_and(|room| room.is_full(free(), row, &self.left))
     }
 
     /// The first logical byte of a row of a unit.

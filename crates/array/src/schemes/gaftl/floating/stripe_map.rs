@@ -11,6 +11,7 @@
 
 use harmonia_types::DeviceId;
 
+use super::room::Room;
 use crate::layout::Parity;
 use crate::rows::Rows;
 
@@ -42,6 +43,8 @@ pub(super) struct StripeMap {
     parities: u16,
     /// By member: rows whose P it has, written or not.
     parity_rows: Vec<u64>,
+    /// What members may take, where they are thinly provisioned.
+    room: Option<Room>,
 }
 
 impl StripeMap {
@@ -54,6 +57,7 @@ impl StripeMap {
             members,
             parities: layout.parities(),
             parity_rows: vec![0; members.into()],
+            room: None,
         };
         for row in 0..rows {
             let stripe = row / rows_of_unit;
@@ -66,6 +70,23 @@ impl StripeMap {
             map.counts_parity(row, 1);
         }
         map
+    }
+
+    /// Counts from now on how full members are.
+    pub fn counts_room(&mut self, mut room: Option<Room>) {
+        if let Some(room) = &mut room {
+            for (row, slot) in (0..self.rows()).flat_map(|row| (0..self.free()).map(move |slot| (row, slot)))
+            {
+                room.keeps(self.member(row, slot), row);
+            }
+        }
+        self.room = room;
+    }
+
+    /// What members may take; `None` where they have room for all rows.
+    #[inline]
+    pub fn room(&self) -> Option<&Room> {
+        self.room.as_ref()
     }
 
     /// Rows in all.
@@ -118,9 +139,9 @@ impl StripeMap {
 
     /// Some rows are again as they were.
     pub fn put_back(&mut self, rows: Rows, places: &[u64]) {
-        (rows.first..rows.end()).for_each(|row| self.counts_parity(row, -1));
-        self.rows[rows.first as usize..rows.end() as usize].copy_from_slice(places);
-        (rows.first..rows.end()).for_each(|row| self.counts_parity(row, 1));
+        for (row, &places) in (rows.first..rows.end()).zip(places) {
+            self.changes(row, |_| places);
+        }
     }
 
     /// A slot of a row and the free one change places.
@@ -130,11 +151,24 @@ impl StripeMap {
 
     /// Two slots of a row change places.
     pub fn swap(&mut self, row: u64, one: u16, other: u16) {
+        self.changes(row, |of_row| {
+            let both = (of_row >> (4 * one) ^ of_row >> (4 * other)) & 15;
+            of_row ^ (both << (4 * one) | both << (4 * other))
+        });
+    }
+
+    /// Changes what is known of a row, and counts.
+    fn changes(&mut self, row: u64, change: impl FnOnce(u64) -> u64) {
         self.counts_parity(row, -1);
+        let was_free = self.member(row, self.free());
         let of_row = &mut self.rows[row as usize];
-        let both = (*of_row >> (4 * one) ^ *of_row >> (4 * other)) & 15;
-        *of_row ^= both << (4 * one) | both << (4 * other);
+        *of_row = change(*of_row);
         self.counts_parity(row, 1);
+        let is_free = self.member(row, self.free());
+        if let Some(room) = self.room.as_mut().filter(|_| was_free != is_free) {
+            room.keeps(was_free, row);
+            room.frees(is_free, row);
+        }
     }
 
     /// How many rows have their P on a member.
@@ -159,7 +193,7 @@ mod tests {
 
     fn map(level: Level, members: u16, rows: u64) -> StripeMap {
         let layout = Layout::new(level, members, 4096, 4096, 4096 * rows);
-        let Layout::Parity(parity) = layout.floating() else { unreachable!("it has parity") };
+        let Layout::Parity(parity) = layout.floating(false) else { unreachable!("it has parity") };
         StripeMap::new(&parity, members, rows)
     }
 

@@ -1,10 +1,11 @@
 //! Plans of stripes that leave one member free: counts of operations, literal plans, the same with two parities (`dual`) and while
-//! members are missing (`degraded`), after a loss of power (`power`), and random histories on whole arrays (`array`).
+//! members are missing (`degraded`) or full (`room`), after a loss of power (`power`), and random histories on whole arrays (`array`).
 
 mod array;
 mod degraded;
 mod dual;
 mod power;
+mod room;
 
 use harmonia_engine::Rng;
 use harmonia_types::{
@@ -78,7 +79,7 @@ impl Stage {
 
     /// The same with the stripes of a layout.
     fn on(layout: &Layout, small_write: SmallWrite) -> Stage {
-        let whole = layout.clone().floating();
+        let whole = layout.clone().floating(false);
         let members = whole.members();
         let Layout::Parity(layout) = whole.clone() else { unreachable!("it has parity") };
         let plain = ParityPlanner::new(&whole, layout.clone(), small_write, PAGE);
@@ -273,8 +274,8 @@ fn a_unit_in_the_way_goes_to_the_free_member_and_leaves_a_copy_that_is_trimmed_l
     stage.write(1..2);
     stage.collects(&[]);
     assert_eq!(stage.sweep(), [before[1]]);
-    let Counters { units_moved, parity_moved, trimmed, waits_several } = stage.planner.own;
-    assert_eq!((units_moved, parity_moved, trimmed, waits_several), (3, 0, 2, 0));
+    let Counters { units_moved, parity_moved, trimmed, waits_several, finds_no_room } = stage.planner.own;
+    assert_eq!((units_moved, parity_moved, trimmed, waits_several, finds_no_room), (3, 0, 2, 0, 0));
 }
 
 use super::Counters;

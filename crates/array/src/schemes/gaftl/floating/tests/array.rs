@@ -583,7 +583,10 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     }
     let faults = happens.faults(seed, &config);
     let parity_shares = if happens.returns { shares(seed, config.devices) } else { Vec::new() };
-    let config = ArrayConfig { faults, parity_shares, ..config };
+    let mut config = ArrayConfig { faults, parity_shares, ..config };
+    if Rng::stream(seed, "gaftl/floating/thin").chance(0.5) && !happens.returns {
+        assert!(config.provision());
+    }
     let whole = config.layout();
     let Layout::Parity(layout) = whole.clone() else { unreachable!("it has parity") };
     assert!(whole.is_floating());
@@ -591,6 +594,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         ParityPlanner::new(&whole, layout.clone(), config.small_write, PAGE).dodging(Dodge::default());
     let placing = Placing { migration: Migration::Back, imbalance: 0.0, ..Placing::default() };
     let planner = FloatingPlanner::new(plain, (&whole, layout), config.small_write, PAGE);
+    let planner = planner.on(&config.members, config.area());
     let planner = planner.failing(!config.is_faultless()).returning(placing);
     let shared = Watched(Arc::new(Mutex::new(Shared {
         planner,

@@ -16,7 +16,7 @@ fn full(parities: u16) -> (Stage, Vec<Place>) {
 }
 
 /// The members of these slots of row 0 have failed.
-fn failed(parities: u16, slots: &[usize]) -> (Stage, Vec<Place>) {
+pub(super) fn failed(parities: u16, slots: &[usize]) -> (Stage, Vec<Place>) {
     let (mut stage, places) = full(parities);
     slots.iter().for_each(|&slot| stage.health.set(DeviceId(places[slot].0), Condition::Failed));
     (stage, places)
