@@ -59,7 +59,7 @@ help:
 	@echo 'make sensitivity  run the sweeps of adaptive collection (thresholds, channels at most) and print their tables'
 	@echo 'make redundancy  seven coordination policies on RAID-0, 10, 5 and 6, as in docs/redundancy.md (TRACE=FILE TIME_SCALE=S adds a trace)'
 	@echo 'make ladder  schemes of every rung of what members reveal on RAID-5 and RAID-6 (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; at most two hours)'
-	@echo 'make behind  collection and coordination behind the write caches of six drives of one kind; writes the tables of docs/behind-the-cache.md (TRACE=FILE TIME_SCALE=S adds a trace of yours; a quarter of an hour)'
+	@echo 'make behind  collection and coordination behind the write caches of six drives of one kind; writes the tables of docs/behind-the-cache.md (TRACE1=FILE TRACE2=FILE add traces; a quarter of an hour, and as much for each trace)'
 	@echo 'make years   what schemes cost in years of drives on RAID-5; writes docs/latency-and-lifetime.md (TRACE1=FILE SCALE1=S TRACE2=FILE SCALE2=S add traces; a quarter of an hour of processor time)'
 	@echo 'make relocation  GAFTL beside collection in turn with NVRAM on chips and on SSDs, as in result 9 of docs/knowing.md (TRACE1, SCALE1 and so on add traces; about forty minutes)'
 	@echo 'make rebuilding  schemes while a member is missing or rebuilt, on RAID-5 and RAID-6 (about ten minutes)'
@@ -373,12 +373,13 @@ ladder: prerequisites
 	@cat $(TARGET)/ladder/ladder.md
 
 # Named drives behind parity and copies: the tables of docs/behind-the-cache.md. Goes on where it was stopped; delete the folder after
-# changing the simulator. With TRACE=FILE there are tables of that trace besides, in target/behind/behind.md only.
+# changing the simulator. Tables of traces are in target/behind/behind.md; the page has those that experiments/behind.py names, as they
+# were given last.
 behind: prerequisites
 	cargo build --release --locked -p harmonia-cli
 	@mkdir -p $(TARGET)/behind
 	python3 experiments/behind.py $(TARGET)/release/harmonia $(TARGET)/behind --keep \
-		$(if $(TRACE),'$(TRACE):$(or $(TIME_SCALE),1)') > $(TARGET)/behind/behind.md
+		$(if $(TRACE1),'$(TRACE1)') $(if $(TRACE2),'$(TRACE2)') > $(TARGET)/behind/behind.md
 	@cat $(TARGET)/behind/behind.md
 
 # What schemes cost in years, on RAID-5 of a named drive: the tables and the figure of docs/latency-and-lifetime.md. Goes on where it

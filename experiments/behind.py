@@ -1,9 +1,9 @@
 """What is left of collection, and of coordination, behind a write cache? Six drives of one kind on RAID-5, 6 and 10, as tables.
 
-    python3 experiments/behind.py HARMONIA FOLDER [TRACE:TIME_SCALE]
+    python3 experiments/behind.py HARMONIA FOLDER [TRACE...]
 
 runs what FOLDER/behind.json does not have yet, keeps every finished cell there, and prints all of it as Markdown. `make
-behind` calls it, and writes the tables of docs/behind-the-cache.md. A cell is one scheme on one array under one load at one
+behind` calls it, and writes the tables of docs/behind-the-cache.md, which has those of published traces. A cell is one scheme on one array under one load at one
 rate, with three seeds. Rates are shares of what the array itself serves when requests never pause, which is measured first.
 All runs of a seed start from the same aged array and have the same requests, so schemes are compared seed by seed.
 """
@@ -92,29 +92,51 @@ class Load:
 
 
 class Trace(Load):
-    """A trace of somebody's own. Its rate is changed by playing it faster."""
+    """A trace, replayed again and again by drives that it has aged. Its rate is changed by playing it faster."""
 
-    def __init__(self, path, time_scale):
-        super().__init__(f"the trace {pathlib.Path(path).stem}", "hpc-w", [], 180000, 120000, compared=ALL)
-        self.path, self.time_scale, self.own_rate = path, time_scale, None
+    def __init__(self, path):
+        keys = ["workload.repeat=1000", "precondition.overwrite_space=load"]
+        super().__init__(f"the trace {pathlib.Path(path).stem}", "hpc-w", keys, 120000, 60000, compared=ONCE)
+        self.path, self.own_rate = path, None
 
     def at(self, rate, more=0):
-        scale = self.time_scale * (self.own_rate / rate if self.own_rate else 1.0)
-        return [self.scenario, "--trace", self.path], [*self.counted(more), f"workload.time_scale={scale:.6g}"]
+        scale = self.own_rate / rate if self.own_rate else 1.0
+        return [self.scenario, "--trace", self.path], [*self.keys, *self.counted(more), f"workload.time_scale={scale:.6g}"]
 
     def full(self):
-        keys = [*self.counted(), "workload.time_scale=1e-6"]
+        keys = [*self.keys, *self.counted(), "workload.replay=closed", "workload.queue_depth=384"]
         return [self.scenario, "--trace", self.path], keys
+
+    def is_known(self, run):
+        """From a run at its own rate: that rate, and whose cells the page has if it is a published one."""
+        self.own_rate = served(run)
+        for published, rows in PUBLISHED:
+            if run["trace"]["hash"] == rows:
+                self.title = published.title
+
+
+class Published(Load):
+    """A trace that anybody can get: the page has its cells."""
+
+    def __init__(self, name):
+        super().__init__(name, "hpc-w", [], 0, 0, compared=ONCE)
 
 
 # Half of all requests read. The large ones are as large as those of the HPC loads.
 HALF = "workload.read_fraction=0.5"
 # At the knee schemes are tried on the drives that keep up there.
 ALL = {0.5: list(DRIVES), KNEE: ["steady"]}
+ONCE = {0.5: list(DRIVES)}
 LOADS = [
     Load("4 KiB", "hpc-w", ["workload.size.mean=4KiB", HALF], 180000, 120000, compared=ALL, settle=620000),
     Load("511 KB", "hpc-w", [HALF], 5000, 2500, rates=[0.5]),
 ]
+# With the hash of the rows that a run replays.
+PUBLISHED = [
+    (Published("web_3"), "ed053af4e865fc4c8a5eb4ba9378c5ba"),
+    (Published("alibaba"), "0334c96aaebb6a4a42914f746fb30ea0"),
+]
+TRACES = [load for load, _ in PUBLISHED]
 
 
 def served(run):
@@ -199,8 +221,8 @@ def measure(measuring, loads):
     for load in loads:
         if isinstance(load, Trace):
             scenario, keys = load.at(None)
-            done = measuring.runs(scenario, [*keys, "array.level=raid5"], "local", 1)
-            load.own_rate = done and served(done[0])
+            for run in measuring.runs(scenario, [*keys, "array.level=raid5"], "local", 1) or []:
+                load.is_known(run)
     measuring.all([(measuring.saturation, load, *array) for load in loads for array in arrays()])
     every = [(measuring.cell, load, *cell) for load in loads for cell in cells(load)]
     measuring.all(every)
@@ -362,22 +384,22 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("harmonia")
     parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("trace", nargs="?")
+    parser.add_argument("traces", nargs="*")
     parser.add_argument("--keep", action="store_true", help="write the page and the results that it is made of")
     arguments = parser.parse_args()
-    loads = list(LOADS)
-    if arguments.trace:
-        path, _, scale = arguments.trace.rpartition(":")
-        loads.append(Trace(path, float(scale)))
+    loads = [*LOADS, *map(Trace, arguments.traces)]
     store = Store(arguments.folder / "behind.json")
     measuring = Measuring(arguments.harmonia, store)
     measure(measuring, loads)
     for part, table in parts(store.cells, loads).items():
         print(f"\n## {part}\n\n{table}")
     if arguments.keep:
-        own = {cell: kept for cell, kept in store.cells.items() if cell.split("/", 1)[0] in {load.title for load in LOADS}}
+        # Of published traces that were not given the cells stay as they are.
+        pages = {load.title for load in [*LOADS, *TRACES]}
+        own = json.loads(RESULTS.read_text(encoding="utf-8"))
+        own = {cell: of for cell, of in [*own.items(), *store.cells.items()] if cell.split("/", 1)[0] in pages}
         RESULTS.write_text(compact(own), encoding="utf-8")
-        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), parts(store.cells, LOADS)), encoding="utf-8")
+        PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), parts(own, [*LOADS, *TRACES])), encoding="utf-8")
 
 
 if __name__ == "__main__":

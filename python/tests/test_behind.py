@@ -29,7 +29,7 @@ def kept(behind: Any) -> Any:
 
 def test_the_page_is_fresh(behind: Any, kept: Any) -> None:
     page = behind.PAGE.read_text(encoding="utf-8")
-    made = behind.filled(page, behind.parts(kept, behind.LOADS))
+    made = behind.filled(page, behind.parts(kept, [*behind.LOADS, *behind.TRACES]))
     assert made == page, "docs/behind-the-cache.md is stale: run `make behind` and commit it"
 
 
@@ -37,10 +37,10 @@ def test_results_are_those_of_the_declared_cells(behind: Any, kept: Any) -> None
     assert behind.RESULTS.read_text(encoding="utf-8") == behind.compact(kept)
     declared = {
         behind.key(load, level, drive, share, scheme[1])
-        for load in behind.LOADS
+        for load in [*behind.LOADS, *behind.TRACES]
         for level, drive, share, scheme in behind.cells(load)
     }
-    served = {behind.key(load, level, drive, "served") for load in behind.LOADS for level, drive in behind.arrays()}
+    served = {behind.key(load, level, drive, "served") for load in [*behind.LOADS, *behind.TRACES] for level, drive in behind.arrays()}
     assert set(kept) == declared | served
     assert all(len(kept[key]) == behind.SEEDS for key in declared)
 

@@ -14,6 +14,8 @@ pub struct Placing {
     pub imbalance: f64,
     /// Where stripes lie.
     pub stripes: Stripes,
+    /// Stripes that float have more rows than members have pages.
+    pub thin: bool,
     /// Members stand in the order of their ages, the oldest first. Otherwise ages follow from shares of parity.
     pub oldest_first: bool,
 }

@@ -80,7 +80,7 @@ pub fn member_bytes(shape: &Shape, thin: Option<Thin>, unit: Bytes, taken: Bytes
     let lanes = Bytes::from(shape.lanes_of_numbers());
     let holds = (Bytes::from(shape.capacity_pages) - taken.div_ceil(page)) / lanes;
     // Rows of a stripe unit have their free member in common, at first and where one request writes them.
-    let together = (unit / page / lanes).max(1) as f64;
+    let together = (unit / page).div_ceil(lanes) as f64;
     // Of `rows`, `share` is held: on average share * rows, with the deviation of drawing.
     let (held, of) = (f64::from(pages), f64::from(numbers));
     let (share, spread) = (held / of, DEVIATIONS * (together * held).sqrt() / of);
@@ -115,14 +115,14 @@ mod tests {
     #[test]
     fn parts_hold_their_rows_but_for_six_deviations() {
         for (members, planes, blocks, unit_pages) in
-            [(5_u16, 1, 2048, 1), (4, 2, 512, 1), (5, 4, 256, 16), (9, 1, 1024, 128), (13, 8, 4096, 8)]
+            [(5_u16, 1, 2048, 1), (4, 2, 512, 1), (5, 4, 256, 15), (9, 1, 1024, 128), (13, 8, 4096, 9)]
         {
             let thin = Thin { numbers: members, pages: members - 1 };
             let shape = shape(planes, blocks, Some(thin));
             let rows = member_bytes(&shape, Some(thin), unit_pages * 4096, 0) / 4096 / u64::from(planes);
             let holds = f64::from(shape.capacity_pages / planes);
             let share = f64::from(members - 1) / f64::from(members);
-            let together = (unit_pages as f64 / f64::from(planes)).max(1.0);
+            let together = (unit_pages as f64 / f64::from(planes)).ceil();
             let room =
                 |rows: f64| holds - rows * share - 6.0 * (rows * together * share * (1.0 - share)).sqrt();
             let name = format!("{members} members, {planes} planes: {rows} rows of {holds}");

@@ -82,10 +82,12 @@ fn of_level(
     message_latency: SimDuration,
 ) -> ArrayConfig {
     let member = |index| MemberConfig { capable: index + 1 < devices, ssd: device(domain) };
-    ArrayConfig {
-        coordination: CoordinationConfig::of(policy, message_latency),
-        ..ArrayConfig::of(level, PAGE, (0..devices).map(member).collect())
+    let mut coordination = CoordinationConfig::of(policy, message_latency);
+    // Its stripes float on some levels only.
+    if policy == "gaftl" {
+        coordination.own.insert("stripes".to_owned(), "rows".into());
     }
+    ArrayConfig { coordination, ..ArrayConfig::of(level, PAGE, (0..devices).map(member).collect()) }
 }
 
 fn aged() -> AgedState {

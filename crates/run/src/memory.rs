@@ -1,5 +1,6 @@
 //! Does it fit? A simulation that does not is refused with the number that would, instead of dying half-way.
 
+use harmonia_array::layout::Layout;
 use harmonia_ssd::{Allocation, HugeTable, Scale, SsdConfig};
 use harmonia_types::units::format_bytes;
 
@@ -48,7 +49,7 @@ fn smaller(scenario: &Scenario, times: u64) -> Option<u32> {
     members.iter().all(works).then_some(divisor)
 }
 
-/// Mapping tables and block tables of all members and spares, and of the journal. `table` is what a table of so many entries takes.
+/// Mapping tables and block tables of all members and spares, and of the journal, and the map of floating stripes. `table` is what a table of so many entries takes.
 fn state_bytes(scenario: &Scenario, table: fn(u64) -> u64) -> u64 {
     let of = |member: &harmonia_array::MemberConfig| {
         let Ok(shape) = member.ssd.resolve() else { return 0 };
@@ -60,7 +61,16 @@ fn state_bytes(scenario: &Scenario, table: fn(u64) -> u64) -> u64 {
         table(blocks << shape.page_bits) + table(shape.entries() as u64) + blocks * 16 + of_dies
     };
     let faults = &scenario.array.faults;
-    scenario.array.members.iter().chain(&faults.spares).chain(&faults.journal).map(of).sum()
+    let devices: u64 =
+        scenario.array.members.iter().chain(&faults.spares).chain(&faults.journal).map(of).sum();
+    // Eight bytes say where a row of floating stripes lies.
+    let of_rows = match scenario.array.layout() {
+        Layout::Parity(parity) if parity.is_floating() => {
+            8 * (scenario.array.member_bytes() / parity.row_bytes())
+        }
+        _ => 0,
+    };
+    devices + of_rows
 }
 
 fn rounded(bytes: u64) -> String {

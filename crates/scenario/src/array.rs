@@ -12,6 +12,7 @@ use crate::knowledge;
 use crate::level::{self, Room};
 use crate::log;
 use crate::own::{Keys, PolicyTable};
+use crate::policies;
 use crate::read::Section;
 use crate::reserve;
 use crate::schema::array as keys;
@@ -57,7 +58,11 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     }
     coordination(&section, &mut config)?;
     if config.provision() {
-        shape = config.members[0].ssd.resolve().map_err(|why| thinly(root, &why))?;
+        for member in &config.members {
+            let full = member.ssd.full().resolve();
+            full.and(member.ssd.resolve()).map_err(|why| thinly(&section, &why))?;
+        }
+        shape = config.members[0].ssd.resolve().map_err(|why| thinly(&section, &why))?;
     }
     let (stripe_unit, room) = level::stripes(&section, &config, &shape, area)?;
     config.stripe_unit = stripe_unit;
@@ -67,7 +72,13 @@ pub(crate) fn read(root: &Section<'_>) -> Parsed<(ArrayConfig, States, Room)> {
     bitmap::settle(&section, &mut config.faults.write_hole, stripe_unit, whole)?;
     log::fits(&section, &config.faults, room.layout(), page)?;
     reserve::allows(&section, &config)?;
-    Ok((config, States { spares: section.get_or(&keys::SPARE_STATE, SpareState::default())?, journal }, room))
+    let spares = section.get_or(&keys::SPARE_STATE, SpareState::default())?;
+    let policy = policies::built(&config, &config.coordination.policy).ok();
+    if let Some(problem) = policy.and_then(|policy| reserve::unable_with(spares, &*policy)) {
+        let field = section.require(&keys::SPARE_STATE, "spares are new by default")?;
+        return Err(field.fault_allowing(problem, "\"new\", or array.coordination.thin = false"));
+    }
+    Ok((config, States { spares, journal }, room))
 }
 
 /// Reads every member's device. All must have one page size and one logical size; returns what they share.
@@ -105,15 +116,13 @@ fn members(root: &Section<'_>, array: &Section<'_>, devices: u16) -> Parsed<(Vec
 }
 
 /// A drive cannot work with more page numbers than pages.
-fn thinly(root: &Section<'_>, why: &Infeasible) -> Box<Fault> {
-    let problem = format!("{}, with more page numbers than pages (array.coordination.thin)", why.why);
-    Box::new(Fault {
-        place: root.place,
-        key: why.key.into(),
-        value: None,
-        problem,
-        allowed: "array.coordination.thin = false".into(),
-    })
+fn thinly(array: &Section<'_>, why: &Infeasible) -> Box<Fault> {
+    let problem = format!(
+        "floating stripes take more page numbers than members have pages, and with them {} is refused: {}",
+        why.key, why.why
+    );
+    let Some(field) = array.named("coordination") else { return array.missing("coordination", &problem) };
+    field.fault_allowing(problem, "array.coordination.thin = false")
 }
 
 /// Every level takes the same from each member: refuse members of other sizes with both numbers.
@@ -161,10 +170,9 @@ fn coordination(array: &Section<'_>, config: &mut ArrayConfig) -> Parsed<()> {
         Ok(_) => knowledge::allows(array, &section, entry, knowledge.interface, &parameters)?,
         Err(why) if build(&Keys::new()).is_err_and(|usual| usual == why) => {
             let field = section.require(&keys::POLICY, "the default works on every array")?;
+            let (why, works) = why.split_once("; ").unwrap_or((&why, "another array"));
             let problem = format!("does not work on this array: {why}");
-            return Err(
-                field.fault_allowing(problem, "another array, other keys of the policy, or another policy")
-            );
+            return Err(field.fault_allowing(problem, format!("{works}; or another policy")));
         }
         Err(why) => return Err(table.blame(&section, &own, &why, |own| build(own).map(drop))),
     }

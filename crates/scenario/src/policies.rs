@@ -188,7 +188,8 @@ fn able(scenario: &Scenario, name: &str) -> Result<Box<dyn Coordinator>, String>
         None => {
             let policy = built(array, name)?;
             match reserve::unable(array, &*policy) {
-                None => Ok(policy),
+                None => reserve::unable_with(scenario.spare_state, &*policy)
+                    .map_or(Ok(policy), |why| Err(format!("{why}; it needs array.spare_state = \"new\""))),
                 Some((why, help)) => Err(format!("{why}; it needs {help}")),
             }
         }

@@ -3,12 +3,13 @@
 //!
 //! They are taken from the capacity whatever the policy, so that policies are compared on the same array.
 
-use harmonia_array::coordination::{self, Coordinator, Stripes};
+use harmonia_array::coordination::{self, Coordinator, Placing, Stripes};
 use harmonia_array::{ArrayConfig, Level, WriteHole};
 use harmonia_types::registry::no_keys;
 use harmonia_types::{Bytes, units};
 
 use crate::error::Parsed;
+use crate::failures::SpareState;
 use crate::own::known;
 use crate::policies;
 use crate::read::Section;
@@ -44,8 +45,9 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
         };
         return Some((problem, "array.level = \"raid4\", \"raid5\" or \"raid6\"".into()));
     }
-    if policy.placing().stripes == Stripes::Floating {
-        return unable_to_float(array);
+    let placing = policy.placing();
+    if placing.stripes == Stripes::Floating {
+        return unable_to_float(array, placing.thin);
     }
     if array.stripe_cache.entries > 0 {
         let problem = "a stripe cache keeps rows as if all of them were at home";
@@ -64,7 +66,7 @@ pub(crate) fn unable(array: &ArrayConfig, policy: &dyn Coordinator) -> Option<(S
 }
 
 /// What keeps stripes that leave a member free each from this array.
-fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
+fn unable_to_float(array: &ArrayConfig, thin: bool) -> Option<(String, String)> {
     let ArrayConfig { level, knowledge, faults, stripe_cache, .. } = array;
     let rows = "array.coordination.stripes = \"rows\"";
     let problem = if !matches!(level, Level::Raid5(_) | Level::Raid6(_)) {
@@ -81,7 +83,7 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
         let problem = "a copy of a member that works would fill what floating stripes leave free";
         let allowed = format!("array.failure with kind = \"failure\" or \"slow\"; or {rows}");
         return Some((problem.into(), allowed));
-    } else if array.thin().is_some() && !array.parity_shares.is_empty() {
+    } else if thin && !array.parity_shares.is_empty() {
         let problem = "whoever has more parity collects more and leaves its rows, and fills members that have more page numbers than pages";
         return Some((
             problem.into(),
@@ -97,6 +99,15 @@ fn unable_to_float(array: &ArrayConfig) -> Option<(String, String)> {
         return None;
     };
     Some((problem.0.into(), format!("{}; or {rows}", problem.1)))
+}
+
+/// Why a policy cannot work with spares in this state, if there are any.
+pub(crate) fn unable_with(spares: SpareState, policy: &dyn Coordinator) -> Option<&'static str> {
+    let Placing { stripes, thin, .. } = policy.placing();
+    let fills = policy.displaces() && stripes == Stripes::Floating && thin;
+    (fills && spares == SpareState::Aged).then_some(
+        "a used spare holds rows that are not to be on it, and a thinly provisioned one has no room for others until it is rebuilt",
+    )
 }
 
 /// Refuses a policy that cannot work on this array.

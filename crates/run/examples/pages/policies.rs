@@ -184,9 +184,7 @@ fn example(kind: &Kind, policy: &Policy) -> String {
     let names = if first == policy.name { first.to_owned() } else { format!("{first},{}", policy.name) };
     match kind.name {
         "coordination" => {
-            // Stripes that are kept free are taken from the capacity under every policy.
-            let free = if displaces(policy.name) { " --set array.free_stripes=4096" } else { "" };
-            format!("harmonia compare {} --policies {names},ideal{free}", scenario(policy.name))
+            format!("harmonia compare {} --policies {names},ideal", scenario(policy.name))
         }
         _ => format!("harmonia compare hpc-w --policies local --set {}={names}", kind.key),
     }
@@ -203,10 +201,6 @@ fn scenario(policy: &str) -> &'static str {
 }
 
 /// Whether a coordination policy needs stripes that are kept free.
-fn displaces(policy: &str) -> bool {
-    built(policy).is_some_and(|policy| policy.displaces())
-}
-
 fn built(policy: &str) -> Option<Box<dyn Coordinator>> {
     let (message_latency, own) = (SimDuration::ZERO, serde_json::Map::new());
     let parameters = Parameters { devices: 8, redundancy: 1, members: &[], message_latency, own: &own };

@@ -24,6 +24,8 @@ const TERMS: &[(&str, &str)] = &[
 /// The text with links to the glossary, which lies at `glossary` as seen from the page. Code stays as it is.
 pub fn linked(text: &str, glossary: &str) -> String {
     let mut waiting = TERMS.to_vec();
+    // Where a page is about stripes, their units are meant.
+    waiting.retain(|(term, _)| *term != "unit" || !text.contains("stripe unit"));
     let mut in_code = false;
     let mut page = String::new();
     for line in text.lines() {
@@ -95,6 +97,8 @@ mod tests {
     fn a_term_within_another_is_not_linked_twice() {
         let expected = "An [allocation unit](g.md#allocation-unit) or [unit](g.md#allocation-unit).\n";
         assert_eq!(linked("An allocation unit or unit.", "g.md"), expected);
+        let of_stripes = linked("A unit, a stripe unit.", "g.md");
+        assert_eq!(of_stripes, "A unit, a [stripe unit](g.md#stripe-unit).\n");
     }
 
     #[test]

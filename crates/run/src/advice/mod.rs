@@ -267,7 +267,7 @@ fn drives(scenario: &Scenario, run: &Report) -> Vec<Drive> {
     )| {
         let full = member.ssd.full();
         let capacity =
-            full.resolve().map_or(0, |shape| u64::from(shape.logical_pages) * u64::from(shape.page_size));
+            full.resolve().map_or(0, |shape| u64::from(shape.capacity_pages) * u64::from(shape.page_size));
         let rates = || {
             let limits = DriveLimits { capacity, ..DriveLimits::default() };
             LifetimeReport::of(&limits, report, run.simulated_ns)

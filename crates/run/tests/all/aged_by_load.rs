@@ -23,8 +23,7 @@ precondition.overwrite = 4.0
 /// First and last tenth may differ by so much: a tenth is a third of what the array holds.
 const TOLERANCE: f64 = 0.03;
 
-const LEVELS: [&[&str]; 5] = [
-    &["array.level=raid5", "array.devices=5", "array.coordination.policy=gaftl"],
+const LEVELS: [&[&str]; 4] = [
     &["array.level=raid5", "array.devices=4"],
     &["array.level=raid10", "array.devices=4"],
     &["array.level=raid6", "array.devices=5"],
@@ -68,6 +67,20 @@ fn a_zipf_load_begins_on_a_steady_array() {
         let load = "workload.address={ pattern = \"zipf\", theta = 1.2 }";
         is_steady_by_the_load_alone(&[level, &[load]].concat(), None);
     }
+}
+
+/// A policy that collects ahead of the hard threshold first works off what ageing, which does not, has left to it.
+#[test]
+#[ignore = "long: make simulations"]
+fn a_zipf_load_begins_nearer_to_steady_on_floating_stripes() {
+    let floats = ["array.level=raid5", "array.devices=5", "array.coordination.policy=gaftl"];
+    let sets = [&floats[..], &["workload.address={ pattern = \"zipf\", theta = 1.2 }"]].concat();
+    let [by_load, alike] =
+        ["load", "all"].map(|space| drift(&sets, &format!("precondition.overwrite_space={space}"), None));
+    assert!(
+        by_load.abs() < 0.08 && alike > 2.0 * by_load.abs(),
+        "{by_load}, and {alike} after uniform overwrites"
+    );
 }
 
 /// Of twenty requests 19 go to a tenth of the volume.

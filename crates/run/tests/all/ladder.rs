@@ -58,8 +58,7 @@ fn a_report_says_which_rung_its_run_needs() {
 #[test]
 fn policies_that_need_more_than_members_offer_are_not_tried() {
     let registered = || needs().into_iter().map(|(name, _)| name);
-    let everything =
-        all(&scenario(&["array.devices=8", "array.free_stripes=1", "array.stripe_unit=4KiB"])).names;
+    let everything = all(&scenario(&["array.devices=8", "array.stripe_unit=4KiB"])).names;
     assert!(everything.into_iter().eq(registered().chain([IDEAL])), "all can work on RAID-5 with commands");
     for offered in ["nothing", "busy"] {
         let choice = choice(&scenario(&[&format!("array.interface={offered}")]));
@@ -77,7 +76,7 @@ fn policies_that_need_more_than_members_offer_are_not_tried() {
 /// The default comparison has one policy for each rung of those that read around members.
 #[test]
 fn a_default_comparison_has_one_policy_a_rung_that_reads_around_members() {
-    let choice = choice(&scenario(&["array.devices=8", "array.free_stripes=1", "array.stripe_unit=4KiB"]));
+    let choice = choice(&scenario(&["array.devices=8", "array.stripe_unit=4KiB"]));
     let around = needs().into_iter().filter(|(_, needs)| needs.redundancy);
     let mut rungs: Vec<_> = Vec::new();
     for (name, needs) in around {

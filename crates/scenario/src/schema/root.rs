@@ -33,7 +33,7 @@ pub(crate) static PRECONDITION: LazyLock<Vec<Box<dyn Held<Drafted>>>> = LazyLock
     at! { "precondition.overwrite", overwrite, number(0.0, 1000.0).saying("a number from 0 to 1000; with `fill` = 0 only 0"),
         "3.0; 0 with `fill` = 0", "random overwrites of the mapped space before the run, in multiples of its size" },
     at! { "precondition.overwrite_space", overwrite_space,
-        choice(SPACES).quiet().saying("\"all\"; \"load\" with overwrites where stripes do not float, with neither files nor working sets; \
+        choice(SPACES).quiet().saying("\"all\"; \"load\" with overwrites, with neither files nor working sets; \
          \"footprint\" with raid0, overwrites, and a generated load without streams and without skew"), "all",
         "where the overwrites go. all: to all that is mapped. load: where the load writes, with copies, parity and trims, so that it \
          begins on an array that is used to it; `overwrite` counts all pages that members take, and a load that writes nothing \

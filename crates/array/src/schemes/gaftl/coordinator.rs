@@ -17,35 +17,41 @@
 //! ## Floating stripes
 //!
 //! A stripe of `n` members has `n - 2` stripe units and a parity
-//! on RAID-5, or `n - 3` units, P and Q on RAID-6, and leaves one member free. What is in the way of a write, a unit or parity, is written
+//! on RAID-5, or `n - 3` of them, P and Q on RAID-6, and leaves one member free. What is in the way of a write, data or parity, is written
 //! on the free member and stays there; the member that collects is then free of the stripe. One 4 KiB write takes 2 reads and 2
 //! writes on five members of RAID-5, whoever collects. On six members of RAID-6 it takes 2 reads and 3 writes, and one read more if a unit
 //! is in the way that is not written (with `array.small_write = "reconstruct"` or `"fewest"`). A read of a unit that is in the way reads the other units and a parity: as many members as a
 //! stripe has units. A unit that is in the way and not written costs a read-modify-write. On RAID-6 it is rebuilt from the others
 //! instead where that takes fewer reads. The copy that is left behind is trimmed when its member may be used again.
 //!
-//! On RAID-6, reads and writes go around two members that collect. A write waits in three
-//! cases (`waits_several`). More units and parities of its stripe are in the way than the level has parities. Two that are to be written are
-//! in the way. Or one is, and the free member collects.
+//! On RAID-6, reads and writes go around two members that collect. A write waits (`waits_several`) if one of these holds:
+//!
+//! - More units and parities of its stripe are in the way than the level has parities.
+//! - Two of them that are to be written are in the way.
+//! - One that is to be written is in the way, and the free member collects, too.
 //!
 //! Of `n` rows each member holds something in `n - 1`. So members are thinly provisioned (`thin`): they have more page
-//! numbers than pages, and the array has as many rows as fill them. Five large members hold nearly 3.75 members' worth of data, where rows of all
-//! members hold 4.
+//! numbers than pages, and the array has `n / (n - 1)` rows for each page of a member. Five members hold 5/4 of 3, nearly 3.75 members'
+//! worth of data, where stripes of all members hold 4.
 //!
-//! What moves fills one member a little more than another. So the array has fewer rows than would fill members on average: there is
-//! room for six standard deviations in each part of a member. Such a part is an allocation unit where the number of a page
-//! names one, and otherwise the whole member. That room counts for little on large members, and costs a tenth on very small ones. If a
-//! part is full all the same, nothing moves there (`finds_no_room`), and a write waits for the member that collects. Policies that are
-//! compared use what the smallest of their arrays holds.
+//! A write that moves a unit makes one member hold a page more and another one less. By chance some members hold more than others, so there are a few
+//! rows less: room is left for six standard deviations in each part of a member. With static allocation such a part is an
+//! allocation unit, with dynamic allocation the whole member. The room is less than a hundredth of a large member. It grows with the stripe
+//! unit, and on a very small one as many rows are left as without `thin`. If a
+//! part is full all the same, nothing moves there (`finds_no_room`), and a write waits for the member that collects. That happens on small
+//! members that are overloaded with large requests, each of which moves many rows at once. In a comparison all requests go to what the
+//! smallest array holds; the arrays of other policies are as full as before.
 //!
-//! With `thin = false` members have as many page numbers as pages. An array holds `n - 2` members' worth of data, or `n - 3` on RAID-6, and
-//! a part of each member is empty, which is spare space to it. Declustered parity costs as much, and its stripes stay where they are
-//! (`array.level = "draid1:3d:1s"` on five members, or `"draid2:3d:1s"` on six). Requests that are as long as a stripe of all members span two stripes.
+//! With `thin = false` members have as many page numbers as pages, and an array as many rows. It holds `n - 2` members' worth of data, or `n - 3` on RAID-6, and
+//! a part of each member is empty, which is spare space to it. Declustered parity holds as much then, and its stripes stay where they are
+//! (`array.level = "draid1:3d:1s"` on five members, or `"draid2:3d:1s"` on six).
 //!
-//! `array.layout` has no effect: parity begins on all members alike, or with `thin = false` by `array.parity_shares` on RAID-5. A row
-//! that is first written then has its parity where shares lack it. With `migration = "back"` parity returns in idle time, for a
-//! read and a write a row. It begins once the share `imbalance` of the rows has its parity on members with too much of it. Rows return
-//! whose free member has too little. `"away"` is for rows.
+//! Requests that are as long as a stripe of all members span two stripes. `array.layout` has no effect: parity begins on all members alike.
+//!
+//! With `thin = false` and `array.parity_shares`, on RAID-5, parity begins by these shares. A row that is first written has its parity on the member
+//! that lacks most of its share. `migration = "back"`, with such shares or even ones, has parity return in idle time, for a
+//! read and a write a row. That begins once the share `imbalance` of the rows has its parity on members with too much of it, and takes
+//! rows whose free member has too little. `migration = "away"` is for `stripes = "rows"`.
 //!
 //! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM or a stripe cache. Members may fail, become
 //! slow and be replaced by spares. Pages may be unreadable, and power may be lost. Replacements of members that still work are refused, and so
@@ -226,7 +232,7 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
     keys: &own_keys::<Config>,
     build: &|parameters| {
         let config: Config = parameters.config()?;
-        let Config { stripes, forced: forces, migration, imbalance, oldest_first, .. } = config;
+        let Config { stripes, thin, forced: forces, migration, imbalance, oldest_first, .. } = config;
         if stripes == Stripes::Floating {
             floats(&config, parameters)?;
         }
@@ -248,7 +254,7 @@ pub(crate) const ENTRY: Entry<Build> = Entry {
         let turns = serial::with_patience(parameters, config.patience)?;
         let rule = if config.literal { Rule::Printed } else { Rule::Pools };
         let turns = turns.drawing(Rng::stream(0, "gaftl")).waiting_for_rest().by(rule);
-        Ok(Box::new(Gaftl(turns, Placing { forces, migration, imbalance, stripes, oldest_first })))
+        Ok(Box::new(Gaftl(turns, Placing { forces, migration, imbalance, stripes, thin, oldest_first })))
     },
 };
 
@@ -263,7 +269,8 @@ fn floats(config: &Config, parameters: &Parameters<'_>) -> Result<(), String> {
     let least = 3 + redundancy.clamp(1, 2);
     if !(least..=MOST_FLOATING).contains(&devices) {
         return Err(format!(
-            "stripes float on {least} to {MOST_FLOATING} members, and there are {devices}; stripes = \"rows\" has no such limit"
+            "stripes float on {least} to {MOST_FLOATING} members, and there are {devices}; array.devices = {least} to {MOST_FLOATING}, \
+             or array.coordination.stripes = \"rows\" with array.free_stripes"
         ));
     }
     if config.forced {
@@ -383,7 +390,7 @@ mod tests {
         assert!(built(&ENTRY, 4, 1, "{\"literal\": 3}").is_err());
         let placing = |keys| built(&ENTRY, 16, 1, keys).map(|policy| policy.placing());
         let all = placing(
-            "{\"forced\": true, \"migration\": \"back\", \"imbalance\": 0.5, \"oldest_first\": true}",
+            "{\"stripes\": \"rows\", \"forced\": true, \"migration\": \"back\", \"imbalance\": 0.5, \"oldest_first\": true}",
         );
         assert_eq!(
             all.ok(),
@@ -392,6 +399,7 @@ mod tests {
                 migration: Migration::Back,
                 imbalance: 0.5,
                 stripes: Stripes::Rows,
+                thin: true,
                 oldest_first: true,
             })
         );
@@ -404,8 +412,11 @@ mod tests {
         ] {
             assert!(placing(keys).is_err(), "{keys}");
         }
-        assert!(built(&ENTRY, 17, 1, "{\"migration\": \"away\"}").is_err());
-        assert!(built(&ENTRY, 16, 2, "{\"migration\": \"away\"}").is_err(), "the paper moves one parity");
+        for (members, redundancy, why) in [(17, 1, "16 members"), (16, 2, "the one parity")] {
+            let refused =
+                built(&ENTRY, members, redundancy, "{\"stripes\": \"rows\", \"migration\": \"away\"}");
+            assert!(refused.err().is_some_and(|said| said.contains(why)), "{members} members");
+        }
     }
 
     /// Two units at least, the parities and the free member, and as many as the map of stripes tells apart.

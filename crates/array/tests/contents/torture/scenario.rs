@@ -300,12 +300,20 @@ fn draw_array(rng: &mut Rng, level: Level) -> ArrayConfig {
             rng,
             &[SmallWrite::Fewest, SmallWrite::Fewest, SmallWrite::ReadModifyWrite, SmallWrite::Reconstruct],
         ),
-        coordination: CoordinationConfig::of(
+        coordination: in_rows(CoordinationConfig::of(
             &name(rng, coordination::REGISTRY),
             SimDuration(pick(rng, &[0, 0, 3_000, 200_000])),
-        ),
+        )),
         ..ArrayConfig::of(level, stripe_unit, members)
     }
+}
+
+/// Stripes that float have tests of their own.
+fn in_rows(mut coordination: CoordinationConfig) -> CoordinationConfig {
+    if coordination.policy == "gaftl" {
+        coordination.own.insert("stripes".to_owned(), "rows".into());
+    }
+    coordination
 }
 
 /// Histories from this seed on may have a stripe cache; those before it are as they were without.

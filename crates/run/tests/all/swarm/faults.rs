@@ -264,11 +264,13 @@ fn keys_of_floating(seed: u64, scenario: &Scenario) -> String {
     let most = d.range(1_000, 400_000);
     let (least, depth, step) = (d.range(1, most), d.range(1, 12), page * d.range(1, 20));
     let spares = d.range(0, 2);
+    let state = d.pick(&["new", "aged"]);
+    let state = if scenario.array.thin().is_some() { "new" } else { state };
     let mut text = format!(
         "failure = [{}]\nspares = {spares}\nspare_state = \"{}\"\n\
          rebuild = {{ min_rate = \"{least}KB/s\", max_rate = \"{most}KB/s\", depth = {depth}, step = \"{step}B\" }}\n",
         events.join(", "),
-        d.pick(&["new", "aged"])
+        state
     );
     // A stream of its own, so that old seeds fail in the same way.
     let mut d = Draw(Rng::stream(seed, "swarm/floating/errors"));

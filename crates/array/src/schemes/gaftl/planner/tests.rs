@@ -187,6 +187,7 @@ fn placing(number: u64) -> Placing {
         imbalance: [0.0, 0.02][(number / 6 % 2) as usize],
         oldest_first: number / 12 % 2 == 1,
         stripes: Stripes::Rows,
+        thin: false,
     }
 }
 

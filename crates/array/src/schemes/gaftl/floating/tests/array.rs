@@ -645,6 +645,10 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         Parts { coordinator, planner: Box::new(shared.clone()), payload: payload::any(shared.clone()) };
     // Spares are new, or hold as much as a member.
     let of_spare = |(number, spare): (usize, &MemberConfig)| match seed % 2 {
+        // A thin member has no room for what it held and what it is to hold.
+        _ if config.thin().is_some() => {
+            Ftl::new(&spare.ssd, seed, &format!("spare/{number}")).expect("a shape that works")
+        }
         0 => Ftl::new(&spare.ssd, seed, &format!("spare/{number}")).expect("a shape that works"),
         _ => aged.devices[number].clone(),
     };

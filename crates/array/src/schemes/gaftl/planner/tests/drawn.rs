@@ -131,7 +131,13 @@ pub(super) fn config(rng: &mut Rng, (befalls, is_dual): (Befall, bool), seed: u6
         parity_shares: shares(level, devices, rng.below(1 << 20)),
         knowledge: Knowledge { free_stripes: 1 + rng.below(20), ..Knowledge::default() },
         faults: faults(befalls, seed, devices, &member),
-        coordination: CoordinationConfig::of("gaftl", SimDuration::from_us(20 * rng.below(2))),
+        coordination: in_rows(SimDuration::from_us(20 * rng.below(2))),
         ..ArrayConfig::of(level, stripe_unit, vec![member; usize::from(devices)])
     }
+}
+
+fn in_rows(message_latency: SimDuration) -> CoordinationConfig {
+    let mut coordination = CoordinationConfig::of("gaftl", message_latency);
+    coordination.own.insert("stripes".to_owned(), "rows".into());
+    coordination
 }

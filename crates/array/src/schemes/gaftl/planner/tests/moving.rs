@@ -8,6 +8,7 @@ const BACK: Placing = Placing {
     migration: Migration::Back,
     imbalance: 0.0,
     stripes: Stripes::Rows,
+    thin: false,
     oldest_first: false,
 };
 const FORCED: Placing = Placing { forces: true, migration: Migration::None, ..BACK };
