@@ -78,7 +78,7 @@ pub fn member_bytes(shape: &Shape, thin: Option<Thin>, unit: Bytes, taken: Bytes
     let whole = Bytes::from(shape.capacity_pages) * page;
     let Some(Thin { numbers, pages }) = thin else { return whole.saturating_sub(taken) };
     let lanes = Bytes::from(shape.lanes_of_numbers());
-    let holds = (Bytes::from(shape.capacity_pages) - taken.div_ceil(page)) / lanes;
+    let holds = Bytes::from(shape.capacity_pages).saturating_sub(taken.div_ceil(page)) / lanes;
     // Rows of a stripe unit have their free member in common, at first and where one request writes them.
     let together = (unit / page).div_ceil(lanes) as f64;
     // Of `rows`, `share` is held: on average share * rows, with the deviation of drawing.
@@ -86,7 +86,7 @@ pub fn member_bytes(shape: &Shape, thin: Option<Thin>, unit: Bytes, taken: Bytes
     let (share, spread) = (held / of, DEVIATIONS * (together * held).sqrt() / of);
     let root = ((spread * spread + 4.0 * share * holds as f64).sqrt() - spread) / (2.0 * share);
     let rows = ((root * root) as Bytes).max(holds) * lanes;
-    (rows * page).min(Bytes::from(shape.logical_pages) * page - taken)
+    (rows * page).min((Bytes::from(shape.logical_pages) * page).saturating_sub(taken))
 }
 
 #[cfg(test)]

@@ -118,6 +118,8 @@ fn the_words_follow_from_the_figures() {
     for (devices, run) in apart.iter_mut().enumerate() {
         run.scenario["array"] = serde_json::json!({"devices": devices});
     }
+    let mut floats = four[..2].to_vec();
+    (floats[0].array.usable_bytes, floats[1].array.usable_bytes) = (64 << 30, 60 << 30);
     let mut few = four[..2].to_vec();
     few[1].host.requests = 900;
     let nothing = Report { host: harmonia_metrics::HostReport::default(), ..four[0].clone() };
@@ -132,6 +134,7 @@ fn the_words_follow_from_the_figures() {
         ("four times the erases", of(&dear)),
         ("a sweep", of(&apart)),
         ("few requests", of(&few)),
+        ("one has other stripes", of(&floats)),
         ("no collections", of(&[without_collections("local"), without_collections("gclock")])),
         ("one does not keep up", said(&comparison(vec![overloaded(&unsteady[0]), unsteady[1].clone()]))),
         ("none keeps up", said(&comparison(vec![overloaded(&four[0])]))),

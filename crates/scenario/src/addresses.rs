@@ -77,6 +77,18 @@ mod tests {
         assert_eq!(again.space, Some(smallest));
     }
 
+    /// They have more page numbers than others, and hold as much.
+    #[test]
+    fn thin_members_are_as_large_as_others() {
+        let array = "array.level = \"raid5\"\narray.stripe_unit = \"4KiB\"";
+        let floats = format!("{array}\narray.coordination.policy = \"gaftl\"");
+        let mut policies = variants(&[array, &floats]);
+        let [rows, floating] = [0, 1].map(|at| policies[at].scenario.array.layout().logical_bytes());
+        assert!(floating < rows && policies[1].scenario.array.thin().is_some());
+        assert!(share_addresses(&mut policies).is_some());
+        assert_eq!(spaces(&policies), [Some(floating); 2]);
+    }
+
     #[test]
     fn equal_arrays_and_unlike_members_stay_as_they_are() {
         let mut equal = variants(&["", "array.coordination.policy = \"gclock\""]);

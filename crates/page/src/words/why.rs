@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use harmonia_metrics::Report;
 use harmonia_metrics::judgement::Winners;
 use harmonia_tables::{label, numbers};
+use harmonia_types::units::format_bytes;
 
 use super::Pair;
 use super::{
@@ -47,8 +48,21 @@ pub(super) fn setting(runs: &[Report]) -> String {
         return format!("The run serves {requests} on an {ssds} under {}.", name(first));
     }
     if runs.iter().all(|run| alike(run, first)) {
+        // A policy may have stripes of its own, which hold another amount.
+        let other = |run: &&Report| run.array.usable_bytes != first.array.usable_bytes;
+        let others: Vec<String> = runs.iter().filter(other).map(name).collect();
+        if others.is_empty() {
+            return format!(
+                "Each run serves the same {requests} on the same {ssds}. Only the policy of garbage collection differs."
+            );
+        }
         return format!(
-            "Each run serves the same {requests} on the same {ssds}. Only the policy of garbage collection differs."
+            "Each run serves the same {requests} on an {ssds}. The policy of garbage collection differs, and under {} the stripes of the \
+             array, too: it holds {}, and {} under {}.",
+            others.join(" and "),
+            format_bytes(runs.iter().find(other).map_or(0, |run| run.array.usable_bytes)),
+            format_bytes(first.array.usable_bytes),
+            name(first),
         );
     }
     format!("The {} runs differ in what their names say.", runs.len())
