@@ -64,6 +64,12 @@ impl Health {
         self.refuses
     }
 
+    /// Whether some member is reserved.
+    #[cold]
+    pub(crate) fn reserves(&self) -> bool {
+        self.members.iter().any(|member| member.access() == Access::Reserved)
+    }
+
     /// The slot of the spare that a member is copied to.
     #[inline]
     pub(crate) fn spare_of(&self, device: DeviceId) -> Option<usize> {

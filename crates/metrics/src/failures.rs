@@ -96,12 +96,19 @@ pub enum Happening {
         /// The distributed spare, by number.
         spare: u16,
     },
+    /// No spare took its place: what it held began to be rebuilt on members that are free of its stripes.
+    Distributed,
+    /// So much of it had no room on the other members, and stays missing until it is written.
+    NoRoom {
+        /// Unit: bytes.
+        bytes: u64,
+    },
     /// A spare begins to take its place while it works.
     Copying {
         /// The spare: its place in the report's `devices`.
         to: u16,
     },
-    /// What is in its place holds everything.
+    /// What is in its place holds everything, or the other members do.
     Rebuilt,
     /// The array lost power.
     PowerLost {
@@ -289,11 +296,15 @@ impl FailureRecorder {
                 self.close(device, Ailment::Copying, at);
                 self.close(device, Ailment::Slow, at);
             }
-            Happening::Replaced { .. } | Happening::StoodIn { .. } => {
+            Happening::Replaced { .. } | Happening::StoodIn { .. } | Happening::Distributed => {
                 self.close(device, Ailment::Failed, at);
                 self.open(device, Ailment::Rebuilding, at);
             }
             Happening::Rebuilt => self.close(device, Ailment::Rebuilding, at),
+            Happening::NoRoom { .. } => {
+                self.close(device, Ailment::Rebuilding, at);
+                self.open(device, Ailment::Failed, at);
+            }
             Happening::ReadOnly | Happening::PowerLost { .. } | Happening::Resynced | Happening::Refused => {}
             Happening::Slow { factor } => {
                 self.close(device, Ailment::Slow, at);

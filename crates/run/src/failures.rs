@@ -42,6 +42,8 @@ pub(crate) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
             MishapKind::Slow(factor) => Happening::Slow { factor },
             MishapKind::Replaced(by) => Happening::Replaced { by },
             MishapKind::StoodIn(spare) => Happening::StoodIn { spare },
+            MishapKind::Distributed => Happening::Distributed,
+            MishapKind::NoRoom(bytes) => Happening::NoRoom { bytes },
             MishapKind::Copying(to) => Happening::Copying { to },
             MishapKind::Rebuilt => Happening::Rebuilt,
             MishapKind::PowerLost(requests) => Happening::PowerLost { requests },
@@ -80,9 +82,10 @@ impl Ending<'_> {
         let report = recorder.report(from, end);
         let happened = |what: fn(&Happening) -> bool| report.events.iter().any(|event| what(&event.what));
         let was_copied = happened(|what| matches!(what, Happening::Copying { .. }));
-        let was_replaced =
-            happened(|what| matches!(what, Happening::Replaced { .. } | Happening::StoodIn { .. }))
-                && happened(|what| matches!(what, Happening::Failed));
+        let is_rebuilt = |what: &Happening| {
+            matches!(what, Happening::Replaced { .. } | Happening::StoodIn { .. } | Happening::Distributed)
+        };
+        let was_replaced = happened(is_rebuilt) && happened(|what| matches!(what, Happening::Failed));
         FailuresReport {
             not_reached: moments.filter(|&at| is_ahead(at)).count() as u64,
             rebuild: was_replaced.then(|| RebuildReport {

@@ -102,6 +102,12 @@ fn events(failures: &FailuresReport) -> Option<String> {
             Happening::StoodIn { spare } => {
                 format!("distributed spare {spare} took the place of SSD {ssd} at {at}")
             }
+            Happening::Distributed => {
+                format!("what it held was rebuilt on the other SSDs from {at} on")
+            }
+            Happening::NoRoom { bytes } => {
+                format!("at {at} {} of it had no room there and stayed missing", numbers::bytes(bytes))
+            }
             Happening::Copying { to } => format!("SSD {ssd} was copied to spare {to} from {at} on"),
             Happening::Rebuilt => format!("it was rebuilt by {at}"),
             Happening::PowerLost { requests } => {

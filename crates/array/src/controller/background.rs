@@ -4,8 +4,9 @@
 //! holds its rows, so the host waits for it, and it for the host. So many steps are under way at a time. Two steps begin no
 //! sooner after one another than the highest rate allows. While requests are under way a step begins only if the job has
 //! fallen behind the lowest rate; when the last of them completes, it goes on at the highest. One job runs at a time;
-//! rebuilding goes before resync, that before copying, and that before scrubbing. A resync that has to wait for a missing member
-//! lets the others go first. Every byte of a replacement is built, whether or not it was ever written, as md does; but for floating
+//! rebuilding goes before distributing, that before resync, that before copying, and that before scrubbing. A resync that has to wait for a missing member
+//! lets the others go first. What a failed member held is distributed where stripes leave members free and no spare is left. It stays failed, and
+//! rows move to the members that are free of them, as far as these have room. Every byte of a replacement is built, whether or not it was ever written, as md does; but for floating
 //! stripes ([`crate::schemes::gaftl`]), which discard what holds nothing.
 //!
 //! Source: Linux md, `drivers/md/md.c` (`md_do_sync`, with `speed_min` and `speed_max`). md measures its rate over seconds and
@@ -32,6 +33,26 @@ impl<P: Probe, C: Payload> Array<P, C> {
     /// A replacement is to be built.
     pub(super) fn begin_rebuild(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         self.begin_job(Work::Rebuild(device), now)
+    }
+
+    /// Whether what a member holds can be rebuilt on members that are free of its rows.
+    pub(super) fn distributes(&self, device: DeviceId) -> bool {
+        self.missing(device, 0, self.page_size).is_some()
+    }
+
+    fn missing(&self, device: DeviceId, offset: Bytes, length: Bytes) -> Option<Bytes> {
+        self.planner.restores()?.missing(device, offset, length)
+    }
+
+    /// No spare takes the place of a failed member: what it held is to be rebuilt on the others, if it can be.
+    pub(super) fn begin_to_distribute(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
+        if !self.distributes(device) || self.is_refused() {
+            return Ok(());
+        }
+        if let Some(failures) = self.failures.as_deref_mut() {
+            failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Distributed });
+        }
+        self.begin_job(Work::Distribute(device), now)
     }
 
     /// A member is to be copied to its spare.
@@ -73,9 +94,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub(super) fn give_up_jobs_of(&mut self, device: DeviceId, now: SimTime) {
         if let Some(background) = self.background.as_deref_mut() {
             background.count_time(now);
-            background
-                .jobs
-                .retain(|job| !matches!(job.work, Work::Rebuild(of) | Work::Copy(of) if of == device));
+            let is_of = |work| matches!(work, Work::Rebuild(of) | Work::Copy(of) | Work::Distribute(of) if of == device);
+            background.jobs.retain(|job| !is_of(job.work));
             self.agenda.push(now, Message::Background);
         }
     }
@@ -125,7 +145,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let begun = self.background.as_deref_mut().and_then(|background| background.next_step(now));
         let Some((work, Step { number, offset, length })) = begun else { return Ok(()) };
         let transaction = match work {
-            Work::Rebuild(device) | Work::Copy(device) => self.restoring(device, offset, length),
+            Work::Rebuild(device) | Work::Copy(device) | Work::Distribute(device) => {
+                self.restoring(device, offset, length)
+            }
             Work::Resync => self.planner.resyncs().and_then(|planner| planner.resync(offset, length)),
             Work::Scrub { repairs } => {
                 self.planner.restores().and_then(|planner| planner.check(offset, length, repairs))
@@ -157,7 +179,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let place = |job: &Job| job.under_way.iter().position(|step| step.number == number);
         let found = background.jobs.iter_mut().find_map(|job| place(job).map(|place| (job, place)));
         let Some((job, place)) = found else { return };
-        let Step { length: done, .. } = job.under_way.swap_remove(place);
+        let Step { offset, length: done, .. } = job.under_way.swap_remove(place);
         let below = job.built();
         match job.work {
             Work::Copy(_) => {
@@ -168,6 +190,13 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 background.counters.rebuilt_bytes += done;
                 background.counters.built = share(below, end);
                 self.holds_now(device, |member| member.build_to(below));
+            }
+            Work::Distribute(device) => {
+                background.counters.built = share(below, end);
+                let missing = self.missing(device, offset, done).unwrap_or(0);
+                if let Some(background) = self.background.as_deref_mut() {
+                    background.counters.rebuilt_bytes += done - missing;
+                }
             }
             Work::Resync => {
                 background.counters.resynced_bytes += done;
@@ -190,6 +219,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
             Work::Rebuild(device) => {
                 background.counters.rebuilds += 1;
                 self.is_rebuilt(device, now);
+            }
+            Work::Distribute(device) => {
+                background.counters.rebuilds += 1;
+                self.is_distributed(device, now);
             }
             Work::Copy(device) => {
                 background.counters.copies += 1;
@@ -256,6 +289,20 @@ impl<P: Probe, C: Payload> Array<P, C> {
             failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Rebuilt });
         }
         self.consult(now, &Event::Rebuilt(device));
+        self.may_tidy(now);
+    }
+
+    /// Others have taken of a failed member what they had room for.
+    fn is_distributed(&mut self, device: DeviceId, now: SimTime) {
+        let all = self.layout.member_bytes();
+        let missing = self.missing(device, 0, all).unwrap_or(0);
+        if let Some(background) = self.background.as_deref_mut() {
+            background.counters.built = share(all - missing, all);
+        }
+        let what = if missing > 0 { MishapKind::NoRoom(missing) } else { MishapKind::Rebuilt };
+        if let Some(failures) = self.failures.as_deref_mut() {
+            failures.log.push(Mishap { at: now, device: Some(device), what });
+        }
         self.may_tidy(now);
     }
 }

@@ -8,7 +8,9 @@
 //! A failed member answers nothing any more, and messages to it and from it are lost. Completions that were known before stand.
 //! What is parked for it is given up, as the rows say it too. A spare takes its place after two message latencies, so that
 //! nothing of the old member is on its way any more but the ends of windows that it was given in advance. On a layout with
-//! distributed spares other members stand in for it after the same time (`stand_ins`), and no device comes. Devices keep the numbers they were made with, spares behind the members.
+//! distributed spares other members stand in for it after the same time (`stand_ins`), and no device comes. Where stripes leave members
+//! free and no spare is left, what the member held is rebuilt on those after the same time (`background`); no spare comes later.
+//! Devices keep the numbers they were made with, spares behind the members.
 //!
 //! A member that has become read-only, because its blocks are worn out, fails with the first write that it refuses. Until then it
 //! serves reads. An array without redundancy keeps such a member: its reads are still answered.
@@ -106,6 +108,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     pub fn fail(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
         let members = self.members.delivered.len();
         self.is_bare = false;
+        let distributes = self.distributes(device);
         let failures = self
             .failures
             .get_or_insert_with(|| Box::new(Failures::new(&Faults::default(), members, Vec::new())));
@@ -115,8 +118,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         }
         failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Failed });
         // Where nobody expected a failure, nothing was made to rebuild with.
-        let stands_by =
-            !failures.spares.is_empty() || self.members.health.stand_ins().is_some_and(|all| all.left() > 0);
+        let stands_by = !failures.spares.is_empty()
+            || self.members.health.stand_ins().is_some_and(|all| all.left() > 0)
+            || distributes;
         let has_spare = stands_by && self.background.is_some();
         let delay = failures.config.rebuild.delay;
         self.latest = self.latest.max(now);
@@ -201,7 +205,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(spare) = self.members.health.take_stand_ins(device) {
             return self.stand_in(device, spare, now);
         }
-        let Some((number, mut spare)) = failures.spares.pop() else { return Ok(()) };
+        let Some((number, mut spare)) = failures.spares.pop() else {
+            return self.begin_to_distribute(device, now);
+        };
         spare.takes_part(now);
         self.layers.replace(index, Terms::of(&spare));
         let old = std::mem::replace(&mut self.members.devices[index], spare);

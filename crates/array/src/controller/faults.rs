@@ -44,9 +44,13 @@ pub enum MishapKind {
     Replaced(u16),
     /// Distributed spare space of this number takes its place.
     StoodIn(u16),
+    /// No spare takes its place, and what it held is rebuilt on members that are free of its stripes.
+    Distributed,
+    /// No spare took its place, and so many bytes of it had no room on other members.
+    NoRoom(Bytes),
     /// A spare begins to take its place while it works: the number that was made with.
     Copying(u16),
-    /// The replacement holds everything.
+    /// The replacement holds everything, or others do.
     Rebuilt,
     /// Power was lost, and so many requests had to be submitted again.
     PowerLost(u64),

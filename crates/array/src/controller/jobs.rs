@@ -67,6 +67,8 @@ impl BackgroundCounters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     Rebuild(DeviceId),
+    /// What a failed member held, on others that are free of its rows.
+    Distribute(DeviceId),
     /// Of a member that works, to a spare.
     Copy(DeviceId),
     /// After a loss of power.
@@ -81,9 +83,10 @@ impl Work {
     fn rank(self) -> u8 {
         match self {
             Work::Rebuild(_) => 0,
-            Work::Resync => 1,
-            Work::Copy(_) => 2,
-            Work::Scrub { .. } => 3,
+            Work::Distribute(_) => 1,
+            Work::Resync => 2,
+            Work::Copy(_) => 3,
+            Work::Scrub { .. } => 4,
         }
     }
 }
@@ -163,7 +166,7 @@ impl Background {
     pub fn counted(&self, now: SimTime) -> BackgroundCounters {
         let (mut counters, time) = (self.counters, now.saturating_since(self.counted_to).0);
         match self.jobs.front().map(|job| job.work) {
-            Some(Work::Rebuild(_)) => counters.rebuild_ns += time,
+            Some(Work::Rebuild(_) | Work::Distribute(_)) => counters.rebuild_ns += time,
             Some(Work::Copy(_)) => counters.copy_ns += time,
             Some(Work::Resync) => counters.resync_ns += time,
             Some(Work::Scrub { .. }) => counters.scrub_ns += time,
@@ -182,7 +185,7 @@ impl Background {
         self.insert(Job { work, next: 0, stop, under_way, soonest: now, latest: now }, now);
     }
 
-    /// Rebuilding goes before resync, that before copying, and that before scrubbing.
+    /// Rebuilding goes before distributing, that before resync, that before copying, and that before scrubbing.
     pub fn insert(&mut self, job: Job, now: SimTime) {
         self.count_time(now);
         let goes_before = |other: &Job| job.work.rank() < other.work.rank();

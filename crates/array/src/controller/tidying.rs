@@ -73,7 +73,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[must_use = "it has to be begun"]
     #[cold]
     pub(super) fn tidy(&mut self, now: SimTime) -> Option<Transaction> {
-        let is_free = self.requests.live() == 0 && !self.members.health.refuses();
+        let is_free = self.requests.live() == 0 && !self.members.health.reserves();
         let tidying = self.tidying.as_deref_mut().filter(|tidying| is_free && !tidying.is_under_way)?;
         let look = self.members.look(self.nvram.as_deref(), now);
         let transaction = self.planner.tidies()?.tidy(&self.members.view(&look))?;

@@ -159,8 +159,15 @@ dyn_clone::clone_trait_object!(Planner);
 /// Of a planner for arrays with redundancy: rebuilds, copies, repairs and scrubs.
 pub trait Restores {
     /// A transaction that writes anew what a member holds in a range, from the other members: to rebuild a replacement, or a page
-    /// that cannot be read. `None` where the others do not have it.
+    /// that cannot be read. `None` where the others do not have it. While nothing is in the member's place it writes nothing, or what
+    /// others can take ([`Restores::missing`]).
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction>;
+
+    /// Bytes that a failed member held in a range, of all that are in use, and that no other member has taken over. `None` unless
+    /// [`Restores::restore`] rebuilds what a failed member held on others: on members that its stripes leave free.
+    fn missing(&self, _member: DeviceId, _offset: Bytes, _length: Bytes) -> Option<Bytes> {
+        None
+    }
 
     /// A transaction that reads everything that all members hold in a range, to compare it; `repairs` writes parity or copies
     /// anew. `None` where there is nothing to compare.

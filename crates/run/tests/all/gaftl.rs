@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use harmonia_metrics::Report;
+use harmonia_metrics::{Happening, Report};
 use harmonia_run::{RunOptions, Silent, Unobserved, run};
 use harmonia_scenario::Scenario;
 use harmonia_types::IoCause;
@@ -320,4 +320,52 @@ fn floating_stripes_lose_nothing_while_parities_make_up_for_what_failed() {
             assert!(found.rebuilt_pages > 0, "{own:?} {failure} {spares}: something is read around");
         }
     }
+}
+
+/// What befalls members, in order: the member, and what.
+fn story(report: &Report) -> Vec<(u16, Happening)> {
+    let failures = report.array.failures.as_ref().expect("a member fails");
+    failures.events.iter().map(|event| (event.device.expect("of a member"), event.what)).collect()
+}
+
+/// Without a spare, as far as the others have room: they have it for everything unless they are thinly provisioned. What was rebuilt is
+/// not lost with the next member.
+#[test]
+fn what_a_failed_member_held_is_rebuilt_on_the_others_without_a_spare() {
+    use Happening::{Distributed, Failed, NoRoom, Rebuilt, Replaced};
+    let quick = "array.rebuild={ min_rate = \"100MB/s\", max_rate = \"100MB/s\" }";
+    let of = |own: &[&str]| report(&[&[GAFTL, quick][..], own].concat(), true);
+    let one = "array.failure=[{ device = 1, request = 900 }]";
+    let thick = of(&[one, "array.coordination.thin=false"]);
+    assert_eq!(story(&thick), [(1, Failed), (1, Distributed), (1, Rebuilt)]);
+    let rebuild =
+        thick.array.failures.as_ref().and_then(|failures| failures.rebuild).expect("it was rebuilt");
+    assert!(rebuild.share == 1.0 && rebuild.work.bytes > 0, "{rebuild:?}");
+    let thin = of(&[one]);
+    let [(1, Failed), (1, Distributed), (1, NoRoom { bytes })] = story(&thin)[..] else {
+        panic!("{:?}", story(&thin))
+    };
+    let found =
+        thin.array.failures.as_ref().and_then(|failures| failures.rebuild).expect("something was rebuilt");
+    assert!(bytes > 0 && (0.0..1.0).contains(&found.share), "{found:?}");
+    // The next one fails.
+    let two = "array.failure=[{ device = 1, request = 900 }, { device = 3, request = 2500 }]";
+    let twice = of(&[two, "array.coordination.thin=false"]);
+    assert!(
+        matches!(story(&twice)[2..], [(1, Rebuilt), (3, Failed), (3, Distributed), (3, NoRoom { .. })]),
+        "{:?}",
+        story(&twice)
+    );
+    assert_eq!(twice.array.failures.as_ref().expect("members fail").lost.pages(), 0);
+    // The first of two gets the spare, which then takes what the second one had where it was to be.
+    let spare = of(&[
+        "array.level=raid6",
+        "array.devices=5",
+        "array.spares=1",
+        "array.coordination.thin=false",
+        "array.failure=[{ device = 1, request = 900 }, { device = 3, request = 901 }]",
+    ]);
+    let expected =
+        [(1, Failed), (1, Replaced { by: 5 }), (3, Failed), (3, Distributed), (1, Rebuilt), (3, Rebuilt)];
+    assert_eq!(story(&spare), expected);
 }

@@ -213,28 +213,40 @@ impl FloatingPlanner {
         }
     }
 
-    /// Plans to write what a replacement is to hold of some rows, and to discard what else it holds there.
+    /// Plans to write what a replacement is to hold of some rows, and to discard what else it holds there. What a failed member held
+    /// goes to the members that are free of the rows, if they take it.
     #[cold]
     pub(super) fn restore_rows(&mut self, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        let Some(member) = of.member.filter(|&member| view.health.takes_writes(member)) else { return };
+        let Some(member) = of.member else { return };
+        let is_replaced = view.health.takes_writes(member);
         for row in of.rows.first..of.rows.end() {
             let mut case = self.row(row, 0, of, view);
-            let Some(slot) = (0..self.members).find(|&slot| self.map.member(row, slot) == member) else {
-                continue;
-            };
-            self.left.is_written(member, row);
-            if case.held >> slot & 1 == 0 {
+            let Some(slot) = self.slot_on(row, member) else { continue };
+            let is_held = case.held >> slot & 1 == 1;
+            if is_replaced {
+                self.left.is_written(member, row);
+            }
+            if is_replaced && !is_held {
                 self.discards.push(PlannedOperation::data(member, Operation::Trim, row * self.row, self.row));
+            }
+            if !is_held {
                 continue;
             }
             let case_hurt = self.hurt(row, &mut case, of, view);
             let hurt = case_hurt.unwrap_or(Hurt { row: case, gone: 0, refuses: 0 });
+            if !is_replaced && hurt.free() & (hurt.refuses | hurt.gone) != 0 {
+                continue;
+            }
             let Some(reads) = hurt.rebuilt(slot) else {
                 self.losses.lost_pages += self.pages_of_row();
                 continue;
             };
             for slot in each(reads) {
                 self.push(self.on_slot(row, slot, Operation::Read, Phase::Reconstruct), plan);
+            }
+            if !is_replaced {
+                self.exchange(row, slot);
+                self.left.is_written(self.map.member(row, slot), row);
             }
             let is_parity = self.map.parities() >> slot & 1 == 1;
             let parity = if is_parity { ParityPages::ALL } else { ParityPages::NONE };
@@ -317,7 +329,23 @@ impl FloatingPlanner {
     }
 }
 
+impl FloatingPlanner {
+    /// The slot of a row that a member has.
+    fn slot_on(&self, row: u64, member: DeviceId) -> Option<u16> {
+        (0..self.members).find(|&slot| self.map.member(row, slot) == member)
+    }
+}
+
 impl Restores for FloatingPlanner {
+    fn missing(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Bytes> {
+        let rows = self.rows_across(offset, length);
+        let is_missing = |&row: &u64| {
+            let slot = self.slot_on(row, member).expect("each member has a slot of each row");
+            self.map.held(row) >> slot & 1 == 1
+        };
+        Some((rows.first..rows.end()).filter(is_missing).count() as u64 * self.row)
+    }
+
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction> {
         let rows = self.rows_across(offset, length);
         let whole = Transaction::unlocked(Operation::Write, offset, length);

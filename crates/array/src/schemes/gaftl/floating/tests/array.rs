@@ -289,6 +289,10 @@ impl Restores for Watched {
         self.get().planner.restore(member, offset, length)
     }
 
+    fn missing(&self, member: DeviceId, offset: u64, length: u64) -> Option<u64> {
+        self.get().planner.missing(member, offset, length)
+    }
+
     fn check(&self, offset: u64, length: u64, repairs: bool) -> Option<Transaction> {
         self.get().planner.check(offset, length, repairs)
     }
@@ -502,12 +506,18 @@ struct Happens {
     errs: bool,
     /// Power is lost.
     loses_power: bool,
+    /// A member fails for which there is no spare, and another one when what the first held is on the others.
+    distributes: bool,
 }
 
 impl Happens {
     fn faults(self, seed: u64, config: &ArrayConfig) -> Faults {
         let plain = Faults { seed, ..Faults::default() };
-        let faults = if self.fails { failures(seed, config) } else { plain };
+        let faults = match self {
+            Happens { distributes: true, .. } => distributed(seed, config),
+            Happens { fails: true, .. } => failures(seed, config),
+            _ => plain,
+        };
         let mut rng = Rng::stream(seed, "gaftl/floating/errors");
         let scrub = rng.chance(0.5).then(|| Scrub { at: SimTime(rng.below(200_000_000)), repairs: false });
         let page_errors = [0.0003, 0.001, 0.003][rng.below(3) as usize];
@@ -547,6 +557,16 @@ fn failures(seed: u64, config: &ArrayConfig) -> Faults {
     Faults { events, spares, rebuild, seed, ..Faults::default() }
 }
 
+/// A member fails early, and what it held is rebuilt on the others as fast as they go.
+fn distributed(seed: u64, config: &ArrayConfig) -> Faults {
+    let mut rng = Rng::stream(seed, "gaftl/floating/distributed");
+    let device = DeviceId(rng.below(config.devices.into()) as u16);
+    let events = vec![Fault { device, at: When::Request(1 + rng.below(20)), what: Befalls::Failure }];
+    let (rate, step, depth) = (1 << 40, PAGE * (1 + rng.below(64)), 1 + rng.below(8) as u32);
+    let rebuild = Rebuild { min_rate: rate, max_rate: rate, depth, step, ..Rebuild::default() };
+    Faults { events, rebuild, seed, ..Faults::default() }
+}
+
 /// What a history has come to.
 #[derive(Debug, Clone, Copy, Default)]
 struct Outcome {
@@ -557,6 +577,8 @@ struct Outcome {
     failing: [u64; 4],
     /// Rows whose parity has returned.
     returned: u64,
+    /// Histories in which another member failed when what the first held was on the others; rows that were rebuilt there.
+    distributed: [u64; 2],
     /// Pages that could not be read, rows scrubbed, losses of power, rows that resync wrote, histories whose redundancy was not enough.
     faulty: [u64; 5],
 }
@@ -584,7 +606,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     let faults = happens.faults(seed, &config);
     let parity_shares = if happens.returns { shares(seed, config.devices) } else { Vec::new() };
     let mut config = ArrayConfig { faults, parity_shares, ..config };
-    if Rng::stream(seed, "gaftl/floating/thin").chance(0.5) && !happens.returns {
+    if Rng::stream(seed, "gaftl/floating/thin").chance(0.5) && !happens.returns && !happens.distributes {
         assert!(config.provision());
     }
     let whole = config.layout();
@@ -663,7 +685,20 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     // More is under way when power is lost, and more of it are discards, which nobody does again.
     let (mean, writes) = if happens.loses_power { (mean / 8.0, 8..14) } else { (mean, 8..19) };
     let (mut now, mut left) = (SimTime::ZERO, REQUESTS as usize);
+    let mut has_failed_again = false;
     for id in 0..REQUESTS {
+        if happens.distributes
+            && !has_failed_again
+            && id > REQUESTS / 2
+            && count(&array, |what| *what == MishapKind::Rebuilt) > 0
+        {
+            has_failed_again = true;
+            let other = (array.mishaps()[0].device.expect("a member failed").0
+                + 1
+                + rng.below(u64::from(config.devices) - 1) as u16)
+                % config.devices;
+            array.fail(DeviceId(other), now).expect("members go on");
+        }
         now += SimDuration(rng.exponential(mean) as u64);
         array.advance_until(now).expect("members go on");
         if rng.chance(0.3) && array.transactions_under_way() == 0 {
@@ -699,7 +734,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         steps += 1;
     }
     // Idle time is used, also after power was lost; a member that collects at the very end keeps its copies.
-    let has_left = || happens.loses_power && shared.get().planner.left.has(|_| true);
+    let has_left = || (happens.loses_power || happens.distributes) && shared.get().planner.left.has(|_| true);
     while has_left() || array.transactions_under_way() > 0 {
         let wakeup = array.next_wakeup();
         assert!(steps < 1_000_000, "copies are left for ever");
@@ -710,6 +745,8 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         steps += 1;
     }
     let mut shared = shared.get();
+    let left = shared.planner.left.len();
+    assert!(!happens.distributes || left == 0, "{left} copies are left for ever");
     let (own, losses) = (shared.planner.own, shared.planner.losses);
     let is_enough = !shared.has_lost();
     assert!(is_enough || happens.may_lose(), "nothing is lost: {losses:?}");
@@ -721,6 +758,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     Outcome {
         plain: [shared.checked, own.units_moved, own.parity_moved, own.trimmed, shared.rests, shared.pages],
         failing: [failures as u64, rebuilds as u64, shared.degraded, losses.rebuilt_pages],
+        distributed: [u64::from(has_failed_again), array.background_counters(now).rebuilt_bytes / PAGE],
         returned: shared.planner.shares.as_ref().map_or(0, |shares| shares.returned),
         faulty: [
             array.unreadable_pages(),
@@ -740,8 +778,14 @@ fn count(array: &Array<AnyProbe, AnyPayload>, is: impl Fn(&MishapKind) -> bool) 
 fn is_final(array: &Array<AnyProbe, AnyPayload>, config: &ArrayConfig) -> bool {
     let replaced = count(array, |what| matches!(what, MishapKind::Replaced(_)));
     let is_partial = |member| matches!(array.health().of(DeviceId(member)), Condition::Partial(_));
+    // What a failed member held is on the others, or had no room there, unless that was begun anew.
+    let began = array.mishaps().iter().rposition(|mishap| mishap.what == MishapKind::Distributed);
+    let ended = array
+        .mishaps()
+        .iter()
+        .rposition(|mishap| matches!(mishap.what, MishapKind::Rebuilt | MishapKind::NoRoom(_)));
     array.health().is_whole()
-        || (replaced == config.faults.spares.len() && !(0..config.devices).any(is_partial))
+        || (began <= ended && replaced == config.faults.spares.len() && !(0..config.devices).any(is_partial))
 }
 
 const RAID5: Level = Level::Raid5(Rotation::LeftSymmetric);
@@ -781,6 +825,17 @@ fn returning_histories(seeds: std::ops::Range<u64>, least: [u64; 2]) {
     assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
 }
 
+/// Histories without spares, in which another member fails when what the first held is on the others.
+fn distributed_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 2]) {
+    let mut sum = [0; 2];
+    for seed in seeds {
+        eprintln!("seed {seed} without spares, so far {sum:?}");
+        let distributed = run(seed, level, Happens { distributes: true, ..Happens::default() }).distributed;
+        sum.iter_mut().zip(distributed).for_each(|(sum, counted)| *sum += counted);
+    }
+    assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
+}
+
 /// Histories with pages that cannot be read, and members that fail besides; and with losses of power. Both together open the write hole:
 /// where a page is missing, parity is relied on that need not agree.
 fn faulty_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 4]) {
@@ -789,7 +844,7 @@ fn faulty_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 4]) 
         eprintln!("seed {seed} with faults, so far {sum:?}");
         let (errs, loses_power) = (seed % 2 == 0, seed % 2 == 1);
         let (fails, returns) = (errs && seed / 2 % 3 == 0, level == RAID5 && seed / 2 % 3 == 1);
-        let outcome = run(seed, level, Happens { fails, returns, errs, loses_power });
+        let outcome = run(seed, level, Happens { fails, returns, errs, loses_power, distributes: false });
         sum.iter_mut().zip(outcome.faulty).for_each(|(sum, counted)| *sum += counted);
     }
     assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
@@ -822,6 +877,12 @@ fn contents_are_right_with_two_parities_while_members_fail_and_are_rebuilt() {
 }
 
 #[test]
+fn contents_are_right_when_another_member_fails_after_the_first_was_rebuilt_on_the_others() {
+    distributed_histories(RAID5, 0..6, [4, 12_000]);
+    distributed_histories(RAID6, 0..3, [2, 6_000]);
+}
+
+#[test]
 fn contents_are_right_at_every_moment_of_rest() {
     histories(RAID5, 0..20, [10_000, 300, 250, 500, 100, 50_000]);
 }
@@ -838,6 +899,7 @@ fn contents_are_right_in_many_histories() {
     histories(RAID5, 20..600, [0; 6]);
     failing_histories(RAID5, 30..1_000, [0; 4]);
     returning_histories(15..300, [0; 2]);
+    distributed_histories(RAID5, 6..300, [0; 2]);
 }
 
 /// Likewise.
@@ -846,6 +908,7 @@ fn contents_are_right_in_many_histories() {
 fn contents_are_right_with_two_parities_in_many_histories() {
     histories(RAID6, 20..600, [0; 6]);
     failing_histories(RAID6, 30..1_000, [0; 4]);
+    distributed_histories(RAID6, 3..200, [0; 2]);
 }
 
 /// Likewise.

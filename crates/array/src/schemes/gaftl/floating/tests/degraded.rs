@@ -219,6 +219,52 @@ fn a_replacement_is_given_what_its_rows_hold_now_and_what_else_it_holds_is_disca
     assert_eq!(stage.planner.loss_counters().lost_pages, 1);
 }
 
+/// Nothing is in the place of the member of unit 1. A row is read as for a replacement, and written on the member that is free of it,
+/// which is on none where that has failed as well.
+#[test]
+fn what_a_failed_member_held_is_rebuilt_on_the_members_that_are_free_of_its_rows() {
+    let restore = |stage: &mut Stage, member: DeviceId, rows: u64| {
+        let step = stage.planner.restore(member, 0, rows * PAGE).expect("there are such rows");
+        stage.carry_out(&step)
+    };
+    let missing = |stage: &Stage, member| stage.planner.missing(member, 0, ROWS * PAGE);
+    for parities in [1, 2] {
+        let (mut stage, places) = failed(parities, &[1]);
+        let (member, free) = (DeviceId(places[1].0), places[usize::from(3 + parities)]);
+        let held = ROWS * (u64::from(parities) + 3) / (u64::from(parities) + 4);
+        assert_eq!(missing(&stage, member), Some(held * PAGE));
+        assert_eq!(
+            restore(&mut stage, member, 1),
+            [sorted([places[0], places[2], places[3]]), vec![free], vec![]]
+        );
+        assert_eq!((stage.places(0)[1], stage.read(1..2)), (free, vec![free]));
+        assert_eq!(restore(&mut stage, member, 1), [vec![], vec![], vec![]], "it has been done");
+        assert_eq!(missing(&stage, member), Some((held - 1) * PAGE));
+        let [_, written, discarded] = restore(&mut stage, member, ROWS);
+        assert_eq!((written.len() as u64, discarded.len(), missing(&stage, member)), (held - 1, 0, Some(0)));
+        // It is no harm that another one fails, and there is no room for what that one held.
+        let next = DeviceId(free.0);
+        stage.health.set(next, Condition::Failed);
+        assert_eq!(restore(&mut stage, next, ROWS), [vec![], vec![], vec![]]);
+        assert_eq!(missing(&stage, next), Some(ROWS * PAGE), "each row has something on it now");
+        (0..3 * ROWS).for_each(|unit| drop(stage.read(unit..unit + 1)));
+        assert_eq!(stage.planner.loss_counters().unread_pages, 0);
+        assert!(!stage.planner.left.has(|_| true));
+    }
+}
+
+/// A replacement that holds nothing of the row yet would not keep it; when it is complete, it takes it.
+#[test]
+fn nothing_is_rebuilt_on_a_replacement_that_is_not_rebuilt_there() {
+    let (mut stage, places) = failed(2, &[1]);
+    let (member, free) = (DeviceId(places[1].0), places[5]);
+    let step = stage.planner.restore(member, 0, PAGE).expect("there is such a row");
+    stage.health.set(DeviceId(free.0), Condition::Partial(0));
+    assert_eq!(stage.carry_out(&step), [vec![], vec![], vec![]]);
+    stage.health.set(DeviceId(free.0), Condition::Partial(PAGE));
+    assert_eq!(stage.carry_out(&step)[1], [free]);
+}
+
 /// Unit 1 has left a copy on a member that collected. That member fails: what takes its place holds none.
 #[test]
 fn a_replacement_holds_no_copy_of_what_has_moved() {

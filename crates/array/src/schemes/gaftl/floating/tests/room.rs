@@ -3,6 +3,7 @@
 
 use super::degraded::failed;
 use super::*;
+use crate::planner::Restores;
 use crate::schemes::gaftl::floating::room::Room;
 
 impl Stage {
@@ -67,4 +68,18 @@ fn what_a_failed_member_was_to_take_is_left_to_parity_where_the_others_are_full(
     let (stage, places) = failed(1, &[1]);
     let mut stage = stage.holding(33);
     assert_eq!(stage.write(1..2)[1], sorted([places[3], places[4]]));
+}
+
+/// Each of the others has one page of room, so one row for each of them is rebuilt.
+#[test]
+fn what_a_failed_member_held_is_rebuilt_as_far_as_the_others_have_room() {
+    let (stage, places) = failed(1, &[1]);
+    let (mut stage, member) = (stage.holding(33), DeviceId(places[1].0));
+    let step = stage.planner.restore(member, 0, ROWS * PAGE).expect("there are such rows");
+    let [_, written, discarded] = stage.carry_out(&step);
+    let mut on: Vec<u16> = written.iter().map(|place| place.0).collect();
+    on.sort_unstable();
+    assert_eq!((on, discarded), ((0..5).filter(|&other| other != member.0).collect(), vec![]));
+    assert_eq!(stage.planner.missing(member, 0, ROWS * PAGE), Some(28 * PAGE));
+    assert_eq!(stage.carry_out(&step), [vec![], vec![], vec![]]);
 }
