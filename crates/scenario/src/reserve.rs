@@ -72,10 +72,6 @@ fn unable_to_float(array: &ArrayConfig, thin: bool) -> Option<(String, String)> 
     let problem = if !matches!(level, Level::Raid5(_) | Level::Raid6(_)) {
         let problem = format!("floating stripes have their parity on any member, which {level} has not");
         return Some((problem, format!("array.level = \"raid5\" or \"raid6\"; or {rows}")));
-    } else if !matches!(faults.write_hole, WriteHole::Resync | WriteHole::Bitmap { .. }) {
-        let problem = "a log says where rows lie on members, and floating stripes move them";
-        // Rows refuse it, too, and losses of power.
-        return Some((problem.into(), "array.write_hole = \"resync\" or \"bitmap\"".into()));
     } else if !faults.power_losses.is_empty() && array.members_forget() {
         let problem = "a drive that forgets what it caches may lose a page whose older copy floating stripes have discarded";
         return Some((problem.into(), "ssd.write_cache.power_protected = true".into()));

@@ -16,7 +16,11 @@
 //!   units that were being written are read, and added to that sum they make parity. Where one of these units is missing, nothing
 //!   is done, as in md: what was being written of it may hold anything.
 //!
-//! A discard is logged as its header and discarded again. A log without room makes writers wait, the first to come first.
+//! Where stripes move ([`crate::schemes::gaftl`]), the journal has all of a transaction or nothing, and its rows lie where it put them, or where they
+//! lay before. A partial parity log goes to the members on which parity is written. After a power loss the rows of a write lie where they
+//! lay before, and their parity is made there.
+//!
+//! A discard is logged as its header and discarded again; where stripes move, with the parity that it writes. A log without room makes writers wait, the first to come first.
 //!
 //! The log is written with FUA. Where a member forgets what it caches, the members that an entry is about flush once they are
 //! written, behind the host's back, and the entry is worth something until they have. So do they after a replay. The transaction
@@ -40,7 +44,7 @@ use super::gate::Gate;
 use crate::config::{ArrayConfig, WriteHole};
 use crate::health::{Condition, Health};
 use crate::layout::{Layout, Level, Parity};
-use crate::planner::{Kind, Plan, PlannedOperation, Rows, Transaction};
+use crate::planner::{Kind, Logged, Plan, PlannedOperation, Rows, Torn, Transaction};
 
 /// No entry of the log.
 pub(super) const UNLOGGED: u64 = 0;
@@ -194,6 +198,16 @@ impl Log {
         self.journal.is_none().then(|| rows * self.layout.row_bytes())
     }
 
+    /// What it has of the transaction of an entry; `None` if there is none.
+    pub fn has_of(&self, number: u64) -> Option<Logged> {
+        let entry = self.entries.get(&number)?;
+        Some(match self.journal {
+            _ if !entry.is_durable => Logged::Nothing,
+            Some(_) => Logged::All,
+            None => Logged::Parity,
+        })
+    }
+
     /// Whether entries are being replayed.
     #[inline]
     pub fn is_replaying(&self) -> bool {
@@ -253,6 +267,9 @@ impl Log {
             let described = carried.div_ceil(self.block).div_ceil(DESCRIBED).max(1);
             return vec![of(journal, described * self.block + carried.next_multiple_of(self.page))];
         }
+        if self.layout.is_floating() {
+            return self.operations_by_place(spec, writes, of);
+        }
         let mut found: Vec<(DeviceId, u64)> = Vec::new();
         for (stripe, ..) in self.stripes(spec.rows) {
             let device = self.layout.p_member(stripe);
@@ -275,6 +292,26 @@ impl Log {
         };
         let length = |device, stripes: u64| stripes.div_ceil(ENTRIES) * self.block + partial(device);
         found.into_iter().map(|(device, stripes)| of(device, length(device, stripes))).collect()
+    }
+
+    /// The same of a partial parity log where stripes move: for each member that parity is written on. A discard that leaves units has
+    /// what these add up to.
+    fn operations_by_place(
+        &self,
+        spec: &Transaction,
+        writes: &[PlannedOperation],
+        of: impl Fn(DeviceId, Bytes) -> PlannedOperation,
+    ) -> Vec<PlannedOperation> {
+        let is_partial = spec.kind == Kind::Partial || spec.operation == Operation::Trim;
+        let mut found: BTreeMap<DeviceId, (u64, Bytes)> = BTreeMap::new();
+        for write in writes.iter().filter(|write| is_parity(write)) {
+            let (stripes, partial) = found.entry(write.device).or_default();
+            let unit = self.layout.unit_bytes();
+            *stripes += (write.offset + write.length).div_ceil(unit) - write.offset / unit;
+            *partial += if is_partial { write.length } else { 0 };
+        }
+        let length = |(stripes, partial): (u64, Bytes)| stripes.div_ceil(ENTRIES) * self.block + partial;
+        found.into_iter().map(|(device, sums)| of(device, length(sums))).collect()
     }
 
     /// The stripes of rows, and their first and last bytes there on the members.
@@ -370,8 +407,14 @@ impl Log {
         }
     }
 
-    /// Plans to write again what an entry says.
-    pub fn plan_replay(&mut self, number: u64, health: &Health, plan: &mut Plan) {
+    /// Plans to write again what an entry says. `torn` says where its rows lie if stripes move.
+    pub fn plan_replay(
+        &mut self,
+        number: u64,
+        health: &Health,
+        torn: impl Fn(&Transaction, u64) -> Option<Torn>,
+        plan: &mut Plan,
+    ) {
         let Some(entry) = self.entries.get(&number) else { return };
         let holds_log = |log: &&PlannedOperation| self.journal.is_some() || health.takes_writes(log.device);
         for log in entry.log.iter().filter(holds_log) {
@@ -385,6 +428,12 @@ impl Log {
         if self.journal.is_some() || entry.is_trim() {
             let taken = entry.writes.iter().filter(|write| health.takes_writes(write.device));
             writes.extend(taken.map(|&write| own(write)));
+        } else if self.layout.is_floating() {
+            let (spec, row) = (entry.spec, self.layout.row_bytes());
+            for (at, torn) in (spec.rows.first..spec.rows.end()).filter_map(|at| Some((at, torn(&spec, at)?)))
+            {
+                plan_torn(&torn, (at * row, (at + 1) * row), health, plan, &mut writes);
+            }
         } else {
             for piece in self.pieces(entry, health) {
                 self.plan_parity(entry, piece, health, plan, &mut writes);
@@ -432,15 +481,31 @@ impl Log {
         writes: &mut Vec<PlannedOperation>,
     ) {
         let units = entry.spec.units;
-        let data = (units.0..=units.1).map(|unit| self.layout.data_member(stripe, unit));
-        let parity = self.layout.p_member(stripe);
-        if !data.clone().chain([parity]).all(|member| health.holds(member, to)) {
-            return;
-        }
-        let of = |member, operation| own(PlannedOperation::data(member, operation, from, to - from));
-        data.for_each(|member| plan.push(of(member, Operation::Read)));
-        writes.push(PlannedOperation { parity: ParityPages::ALL, ..of(parity, Operation::Write) });
+        let units = (units.0..=units.1).map(|unit| self.layout.data_member(stripe, unit)).collect();
+        plan_torn(&Torn { units, parity: self.layout.p_member(stripe) }, (from, to), health, plan, writes);
     }
+}
+
+/// Plans to read the units of a range that were being written, and to write their parity, unless one of these is missing.
+fn plan_torn(
+    torn: &Torn,
+    (from, to): (Bytes, Bytes),
+    health: &Health,
+    plan: &mut Plan,
+    writes: &mut Vec<PlannedOperation>,
+) {
+    let Torn { units, parity } = torn;
+    if !units.iter().chain([parity]).all(|&member| health.holds(member, to)) {
+        return;
+    }
+    let of = |member, operation| own(PlannedOperation::data(member, operation, from, to - from));
+    units.iter().for_each(|&member| plan.push(of(member, Operation::Read)));
+    writes.push(PlannedOperation { parity: ParityPages::ALL, ..of(*parity, Operation::Write) });
+}
+
+/// Whether an operation writes parity.
+fn is_parity(operation: &PlannedOperation) -> bool {
+    operation.operation == Operation::Write && operation.parity == ParityPages::ALL
 }
 
 impl WriteHole {

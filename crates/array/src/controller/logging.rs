@@ -69,8 +69,10 @@ impl<P: Probe, C: Payload> Array<P, C> {
     #[cold]
     pub(super) fn plan_replay(&mut self, handle: u32, plan: &mut Plan) {
         let number = self.transactions[handle].log;
-        let Array { log: Some(log), members, .. } = self else { return };
-        log.plan_replay(number, &members.health, plan);
+        let Array { log: Some(log), members, planner, .. } = self else { return };
+        let planner = planner.resyncs();
+        let torn = |of: &Transaction, row| planner.as_deref().and_then(|planner| planner.torn(of, row));
+        log.plan_replay(number, &members.health, torn, plan);
         if self.payload.is_active()
             && let Some(entry) = log.entries.get(&number)
         {
@@ -116,7 +118,8 @@ impl<P: Probe, C: Payload> Array<P, C> {
             if is_rest {
                 // The head came to the end of the range.
                 let first = *self.nodes.get(node);
-                let rest = Node { index: running.operations, operation, begins_step: false, ..first };
+                let index = running.operations;
+                let rest = Node { index, operation, begins_step: false, is_promised: false, ..first };
                 running.operations += 1;
                 running.awaited += 1;
                 let rest = self.nodes.insert(rest);

@@ -241,7 +241,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 planner.is_over(&running.spec, running.may_have_written());
             }
             for running in self.transactions.iter().filter(own).filter(|running| !is_over(running)) {
-                planner.is_cut_short(&running.spec, running.may_have_written());
+                let logged = self.log.as_deref().and_then(|log| log.has_of(running.log));
+                match logged.filter(|_| running.purpose != Purpose::Replay) {
+                    Some(logged) => planner.is_logged(&running.spec, logged),
+                    None => planner.is_cut_short(&running.spec, running.may_have_written()),
+                }
             }
         }
         if self.payload.is_active() {

@@ -190,6 +190,17 @@ pub trait Resyncs {
         self.is_cut_short(transaction, writes);
     }
 
+    /// Power is lost while a transaction runs for which a log is kept. By default that is as without one: it is written again.
+    fn is_logged(&mut self, transaction: &Transaction, log: Logged) {
+        self.is_cut_short(transaction, log != Logged::Nothing);
+    }
+
+    /// Of a transaction of which a log has the parity: where the units that it wrote in one of its rows lie, and their parity, if stripes
+    /// move. Nothing of a row that holds nothing.
+    fn torn(&self, _transaction: &Transaction, _row: u64) -> Option<Torn> {
+        None
+    }
+
     /// A member that forgets has lost what it cached of so many bytes from an offset on: those rows need not agree from now on.
     fn is_lost(&mut self, member: DeviceId, offset: Bytes, length: Bytes);
 
@@ -202,6 +213,26 @@ pub trait Resyncs {
 
     /// Of what was not gone through only these chunks of so many bytes of the members need not agree.
     fn is_unsynced_in(&mut self, chunks: (Bytes, BTreeSet<u64>));
+}
+
+/// What a log has of a transaction when power is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logged {
+    /// Nothing that counts, and no member has been given what it writes.
+    Nothing,
+    /// All that it writes, and it is written again.
+    All,
+    /// What the units that it does not write add up to: its parity is made of that and of the units that it was writing.
+    Parity,
+}
+
+/// Where a row lies whose parity is made to agree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Torn {
+    /// The members of the units that were being written, as far as there is anything of them.
+    pub units: Vec<DeviceId>,
+    /// The member of parity.
+    pub parity: DeviceId,
 }
 
 /// Of a planner whose writes read first: what the stripe cache keeps need not be read.

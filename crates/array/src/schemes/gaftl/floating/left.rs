@@ -29,6 +29,11 @@ impl Left {
         self.leaving.push((member.0, row));
     }
 
+    /// Whether a transaction under way leaves a copy at a place.
+    pub fn is_leaving(&self, member: DeviceId, row: u64) -> bool {
+        self.leaving.contains(&(member.0, row))
+    }
+
     /// A place is written.
     pub fn is_written(&mut self, member: DeviceId, row: u64) {
         if !self.places.is_empty() && self.places.remove(&(member.0, row)) {

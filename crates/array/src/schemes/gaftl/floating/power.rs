@@ -15,10 +15,13 @@
 //! * A write all of whose operations have been answered is done, even if it holds its rows until the last answer has arrived: its
 //!   request may have been answered.
 //! * What was being trimmed after it had been left behind is trimmed again.
+//! * What a journal has is done: rows lie where the write put them, and are written again. What it does not have has not been begun.
+//! * With a partial parity log the rows of a write lie where they lay before, and parity is made there. What has moved away from a failed
+//!   member stays where it went, and parity agrees with whatever it holds: it was being written. A discard is done again.
 //!
 //! Source: resync is that of `crate::planner::resync`. The paper keeps its map in NVRAM, and does not say what a loss of power leaves.
 //!
-//! Leaves out: members that forget what they cache, which could lose a unit whose older copy has been trimmed; logs.
+//! Leaves out: members that forget what they cache, which could lose a unit whose older copy has been trimmed.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +30,7 @@ use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 use super::degraded::Before;
 use super::stripe_map::each;
 use super::{FloatingPlanner, SWEEP};
-use crate::planner::{Kind, Plan, PlannedOperation, Resyncs, Transaction, View};
+use crate::planner::{Kind, Logged, Plan, PlannedOperation, Resyncs, Rows, Torn, Transaction, View};
 
 impl FloatingPlanner {
     /// The members that hold something of a row, as bits.
@@ -45,6 +48,21 @@ impl FloatingPlanner {
         for (row, planned) in (rows.first..rows.end()).zip(planned) {
             self.count_no_more(row, planned & !self.holders(row));
         }
+    }
+
+    /// The rows of a write are as they were, but for what has moved away from a failed member: nothing lies there.
+    fn roll_back_what_is_left(&mut self, Before { of, places }: &Before) {
+        let rows = of.rows;
+        let mut places = places.clone();
+        for (row, place) in (rows.first..rows.end()).zip(&mut places) {
+            let planned = self.map.places(Rows { first: row, count: 1 })[0];
+            let now_free = self.map.member(row, self.map.free());
+            let has_left = self.left.is_leaving(now_free, row);
+            if self.map.held_in(*place, now_free) && !has_left {
+                *place = planned;
+            }
+        }
+        self.roll_back(&Before { of: *of, places });
     }
 
     /// The rows of a discard are as it was to leave them.
@@ -119,6 +137,26 @@ impl Resyncs for FloatingPlanner {
             SWEEP if transaction.kind == Kind::Tidy => self.left.lose_power(),
             _ => self.is_done(transaction),
         }
+    }
+
+    fn is_logged(&mut self, transaction: &Transaction, log: Logged) {
+        self.unreadable.forget(transaction.rows);
+        self.counted.forget(transaction.rows);
+        match self.take_before_of(transaction) {
+            Some(before) if log == Logged::Nothing => self.roll_back(&before),
+            Some(before) if log == Logged::Parity && transaction.operation == Operation::Write => {
+                self.roll_back_what_is_left(&before);
+            }
+            Some(before) if log == Logged::Parity => self.roll_forward(&before),
+            _ => self.is_done(transaction),
+        }
+    }
+
+    fn torn(&self, transaction: &Transaction, row: u64) -> Option<Torn> {
+        let held = self.map.held(row);
+        let parity = (held != 0).then(|| self.map.member(row, self.map.units()))?;
+        let units = each(held & Self::units_of(transaction)).map(|unit| self.map.member(row, unit)).collect();
+        Some(Torn { units, parity })
     }
 
     fn is_lost(&mut self, _: DeviceId, offset: Bytes, length: Bytes) {

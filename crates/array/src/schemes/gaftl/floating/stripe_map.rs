@@ -137,6 +137,14 @@ impl StripeMap {
         &self.rows[rows.first as usize..rows.end() as usize]
     }
 
+    /// Whether a member held something of a row that was like this.
+    pub fn held_in(&self, place: u64, member: DeviceId) -> bool {
+        let slot = (0..self.members).find(|slot| place >> (4 * slot) & 15 == u64::from(member.0));
+        let written = place >> (4 * self.members);
+        let held = if written == 0 { 0 } else { written | self.parities() };
+        slot.is_some_and(|slot| held >> slot & 1 == 1)
+    }
+
     /// Some rows are again as they were.
     pub fn put_back(&mut self, rows: Rows, places: &[u64]) {
         for (row, &places) in (rows.first..rows.end()).zip(places) {

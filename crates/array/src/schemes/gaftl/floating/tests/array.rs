@@ -38,8 +38,8 @@ use crate::health::Condition;
 use crate::layout::{Layout, Level, Rotation};
 use crate::planner::parity::ParityPlanner;
 use crate::planner::{
-    Answer, Dodge, Kind, Migration, Placing, Plan, PlannedOperation, Planner, Refusal, Restores, Resyncs,
-    Tidies, Transaction, View,
+    Answer, Dodge, Kind, Logged, Migration, Placing, Plan, PlannedOperation, Planner, Refusal, Restores,
+    Resyncs, Tidies, Torn, Transaction, View,
 };
 use crate::schemes::gaftl::planner::tests::sum::{Sum, says};
 use crate::{AgeingPlan, age};
@@ -49,6 +49,8 @@ use crate::{AgeingPlan, age};
 struct Run {
     of: Option<Transaction>,
     request: Option<u64>,
+    /// It writes again what a log says, and does so once more if power is lost.
+    is_replay: bool,
     /// What each place that is written is to hold.
     places: BTreeMap<Place, Sum>,
     known: Vec<Sum>,
@@ -61,6 +63,8 @@ struct Shared {
     /// What a member holds that has failed, and a replacement where nobody has written it: nobody knows it.
     blank: BTreeMap<u16, Sum>,
     newest: HashMap<(u64, u16), Sum, FxBuildHasher>,
+    /// What units held before the last write or discard that was planned.
+    before: HashMap<(u64, u16), Option<Sum>, FxBuildHasher>,
     /// What was written last of each unit, without the rest of its page.
     written: HashMap<(u64, u16), Sum, FxBuildHasher>,
     /// Plans of which no operation has been given to a member.
@@ -91,9 +95,21 @@ struct Shared {
     overs: u64,
     /// Requests that were answered.
     answered: BTreeSet<u64>,
+    /// Transactions of which a log had nothing when power was lost: they have not been begun.
+    undone: Vec<Transaction>,
+    /// What a log has of transactions, the newest last: what each place that is written is to hold, and what it says.
+    logged: Vec<(Transaction, BTreeMap<Place, Sum>, Vec<Sum>)>,
+    /// It has of a row what the units add up to that are not written.
+    has_partial_parity: bool,
+    replays: u64,
 }
 
 impl Shared {
+    /// Whether an operation is one on a journal, or behind all rows.
+    fn is_log(&self, operation: &PlannedOperation) -> bool {
+        operation.device.0 >= self.planner.members || operation.offset >= self.planner.map.rows() * PAGE
+    }
+
     fn symbol(&mut self) -> Sum {
         self.symbols += 1;
         Sum::of(self.symbols)
@@ -124,6 +140,9 @@ impl Shared {
         for row in of.rows.first..of.rows.end() {
             for unit in each(FloatingPlanner::units_of(of)) {
                 let is_cut = self.planner.is_cut(row, unit, of);
+                if of.attempt == 0 {
+                    self.before.insert((row, unit), self.newest.get(&(row, unit)).cloned());
+                }
                 match of.operation {
                     // These write what is there.
                     Operation::Write if matches!(of.kind, Kind::Restore | Kind::Tidy | Kind::Resync) => {}
@@ -309,6 +328,20 @@ impl Resyncs for Watched {
         shared.over.push(*transaction);
     }
 
+    fn is_logged(&mut self, transaction: &Transaction, log: Logged) {
+        let mut shared = self.get();
+        shared.planner.is_logged(transaction, log);
+        match log {
+            Logged::Nothing => shared.undone.push(*transaction),
+            Logged::Parity if transaction.operation == Operation::Write => {}
+            Logged::All | Logged::Parity => shared.over.push(*transaction),
+        }
+    }
+
+    fn torn(&self, transaction: &Transaction, row: u64) -> Option<Torn> {
+        self.get().planner.torn(transaction, row)
+    }
+
     fn is_lost(&mut self, member: DeviceId, offset: u64, length: u64) {
         self.get().planner.is_lost(member, offset, length);
     }
@@ -353,7 +386,8 @@ impl Payload for Watched {
             rows_of(operation).for_each(|place| drop(shared.flash.remove(&place)));
         }
         // What holds no rows is of a bitmap.
-        if operation.operation == Operation::Write && of.transaction.rows.count > 0 {
+        let is_log = shared.is_log(operation);
+        if operation.operation == Operation::Write && of.transaction.rows.count > 0 && !is_log {
             let run = shared.running[&of.handle].clone();
             for place in rows_of(operation) {
                 let sum = &run.places[&place];
@@ -377,11 +411,46 @@ impl Payload for Watched {
         }
     }
 
+    fn logs(&mut self, of: Owner<'_>, _: &[PlannedOperation], _: &[PlannedOperation]) {
+        let mut shared = self.get();
+        let planned = shared.planned.iter().rfind(|run| run.of.as_ref() == Some(of.transaction));
+        let places = planned.unwrap_or_else(|| &shared.running[&of.handle]).places.clone();
+        let changed = match of.transaction.operation {
+            Operation::Write => FloatingPlanner::units_of(of.transaction),
+            _ => 0,
+        };
+        let rest = |(_, row): &Place| {
+            let rest = each(shared.planner.map.written(*row) & !changed);
+            rest.fold(Sum::default(), |sum, unit| sum.plus(1, &shared.newest(*row, unit)))
+        };
+        let says = match shared.has_partial_parity {
+            true => places.keys().map(rest).collect(),
+            false => places.values().cloned().collect(),
+        };
+        shared.logged.push((*of.transaction, places, says));
+    }
+
+    fn replays(&mut self, by: Owner<'_>, of: &Transaction, _: &[PlannedOperation], _: &[PlannedOperation]) {
+        let mut shared = self.get();
+        let (_, mut places, known) =
+            shared.logged.iter().rfind(|logged| logged.0 == *of).expect("it was logged").clone();
+        if shared.has_partial_parity && of.operation == Operation::Write {
+            // Parity alone, where its row lies now.
+            let parity = shared.planner.map.units();
+            let place = |row| ((shared.planner.map.member(row, parity).0, row), shared.slot(row, parity));
+            places = (of.rows.first..of.rows.end()).map(place).collect();
+        }
+        shared.replays += 1;
+        let run = Run { of: Some(*by.transaction), is_replay: true, places, known, ..Run::default() };
+        shared.running.insert(by.handle, run);
+    }
+
     fn done(&mut self, of: Owner<'_>, operation: &PlannedOperation, token: u64) {
         let mut shared = self.get();
+        let is_log = shared.is_log(operation);
         for place in rows_of(operation) {
             match operation.operation {
-                Operation::Write if of.transaction.rows.count == 0 => {}
+                Operation::Write if of.transaction.rows.count == 0 || is_log => {}
                 Operation::Write => {
                     let sum = shared.writing.remove(&place).expect("it was given to a member");
                     shared.flash.insert(place, sum);
@@ -417,14 +486,14 @@ impl Payload for Watched {
             }
         }
         let planned = std::mem::take(&mut shared.planned);
-        let over = std::mem::take(&mut shared.over);
+        let (over, undone) = (std::mem::take(&mut shared.over), std::mem::take(&mut shared.undone));
         shared.overs += over.iter().filter(|of| of.operation == Operation::Write).count() as u64;
         for run in std::mem::take(&mut shared.running).into_values().chain(planned) {
             let of = run.of.expect("it was planned");
-            if over.contains(&of) {
+            if over.contains(&of) || run.is_replay {
                 continue;
             }
-            if of.operation != Operation::Write
+            if (of.operation != Operation::Write && !undone.contains(&of))
                 || matches!(of.kind, Kind::Restore | Kind::Tidy | Kind::Resync)
             {
                 continue;
@@ -433,6 +502,13 @@ impl Payload for Watched {
             assert!(!is_answered, "{of:?} is under way although its request was answered");
             for row in of.rows.first..of.rows.end() {
                 for unit in each(FloatingPlanner::units_of(&of)) {
+                    if undone.contains(&of) {
+                        match shared.before[&(row, unit)].clone() {
+                            Some(before) => drop(shared.newest.insert((row, unit), before)),
+                            None => drop(shared.newest.remove(&(row, unit))),
+                        }
+                        continue;
+                    }
                     let there = shared.at((shared.planner.map.member(row, unit).0, row));
                     match shared.planner.map.written(row) >> unit & 1 {
                         1 => drop(shared.newest.insert((row, unit), there)),
@@ -508,6 +584,8 @@ struct Happens {
     loses_power: bool,
     /// A member fails for which there is no spare, and another one when what the first held is on the others.
     distributes: bool,
+    /// A log is kept.
+    logs: bool,
 }
 
 impl Happens {
@@ -525,6 +603,9 @@ impl Happens {
         let bitmap =
             WriteHole::Bitmap { chunk: config.stripe_unit << rng.below(4), delay: SimDuration(1_000_000) };
         let write_hole = if rng.chance(0.5) { bitmap } else { WriteHole::Resync };
+        let write_hole = if self.logs { log(seed, config) } else { write_hole };
+        let journal = matches!(write_hole, WriteHole::Journal(_)).then(|| config.members[0].clone());
+        let faults = Faults { journal, ..faults };
         let faults = if self.errs { Faults { page_errors, scrub, ..faults } } else { faults };
         if self.loses_power { Faults { power_losses, write_hole, ..faults } } else { faults }
     }
@@ -557,6 +638,19 @@ fn failures(seed: u64, config: &ArrayConfig) -> Faults {
     Faults { events, spares, rebuild, seed, ..Faults::default() }
 }
 
+/// A journal, or on RAID-5 a partial parity log, often full.
+fn log(seed: u64, config: &ArrayConfig) -> WriteHole {
+    let mut rng = Rng::stream(seed, "gaftl/floating/log");
+    let Layout::Parity(layout) = config.layout() else { unreachable!("it has parity") };
+    let factor = [1, 1, 2, 5][rng.below(4) as usize];
+    let size = |hole: WriteHole| hole.least(&layout, PAGE, config.stripe_unit) * factor;
+    if config.level.parities() == 1 && seed.is_multiple_of(2) {
+        WriteHole::PartialParityLog(size(WriteHole::PartialParityLog(0)))
+    } else {
+        WriteHole::Journal(size(WriteHole::Journal(0)))
+    }
+}
+
 /// A member fails early, and what it held is rebuilt on the others as fast as they go.
 fn distributed(seed: u64, config: &ArrayConfig) -> Faults {
     let mut rng = Rng::stream(seed, "gaftl/floating/distributed");
@@ -581,6 +675,8 @@ struct Outcome {
     distributed: [u64; 2],
     /// Pages that could not be read, rows scrubbed, losses of power, rows that resync wrote, histories whose redundancy was not enough.
     faulty: [u64; 5],
+    /// Transactions that were written again from a log; how often one waited for room there.
+    logged: [u64; 2],
 }
 
 /// Shares of parity of so many members, the first with most of it.
@@ -606,7 +702,9 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     let faults = happens.faults(seed, &config);
     let parity_shares = if happens.returns { shares(seed, config.devices) } else { Vec::new() };
     let mut config = ArrayConfig { faults, parity_shares, ..config };
-    if Rng::stream(seed, "gaftl/floating/thin").chance(0.5) && !happens.returns && !happens.distributes {
+    // What is being written of a full row may hold anything if a member is missing and parity is logged in part, as under md.
+    let may_be_full = !happens.returns && !(happens.logs && happens.distributes);
+    if Rng::stream(seed, "gaftl/floating/thin").chance(0.5) && may_be_full {
         assert!(config.provision());
     }
     let whole = config.layout();
@@ -623,6 +721,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         flash: HashMap::default(),
         blank: BTreeMap::new(),
         newest: HashMap::default(),
+        before: HashMap::default(),
         written: HashMap::default(),
         planned: Vec::new(),
         running: BTreeMap::new(),
@@ -641,6 +740,10 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         over: Vec::new(),
         overs: 0,
         answered: BTreeSet::new(),
+        undone: Vec::new(),
+        logged: Vec::new(),
+        has_partial_parity: matches!(config.faults.write_hole, WriteHole::PartialParityLog(_)),
+        replays: 0,
     })));
     let entry = REGISTRY.iter().find(|entry| entry.name == "gaftl").expect("it is registered");
     let coordinator = (entry.build)(&Parameters {
@@ -675,7 +778,10 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         _ => aged.devices[number].clone(),
     };
     let spares: Vec<Ftl> = config.faults.spares.iter().enumerate().map(of_spare).collect();
-    let states = aged.devices.into_iter().chain(spares).collect();
+    let of_journal =
+        |journal: &MemberConfig| Ftl::new(&journal.ssd, seed, "journal").expect("a shape that works");
+    let journal = config.faults.journal.as_ref().map(of_journal);
+    let states = aged.devices.into_iter().chain(spares).chain(journal).collect();
     let mut array = Array::with_parts(&config, states, parts, |_| any(AuditProbe)).expect("it can be built");
     // Few stripes, so that requests meet one another; some of them behind what is filled.
     let pages = whole.logical_bytes() / PAGE;
@@ -693,10 +799,10 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
             && count(&array, |what| *what == MishapKind::Rebuilt) > 0
         {
             has_failed_again = true;
-            let other = (array.mishaps()[0].device.expect("a member failed").0
-                + 1
-                + rng.below(u64::from(config.devices) - 1) as u16)
-                % config.devices;
+            let first = array.mishaps().iter().find(|mishap| mishap.what == MishapKind::Failed);
+            let first = u64::from(first.and_then(|mishap| mishap.device).expect("a member failed").0);
+            let members = u64::from(config.devices);
+            let other = ((first + 1 + rng.below(members - 1)) % members) as u16;
             array.fail(DeviceId(other), now).expect("members go on");
         }
         now += SimDuration(rng.exponential(mean) as u64);
@@ -745,8 +851,9 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         steps += 1;
     }
     let mut shared = shared.get();
-    let left = shared.planner.left.len();
-    assert!(!happens.distributes || left == 0, "{left} copies are left for ever");
+    let has_failed = |member: DeviceId| array.health().of(member) == Condition::Failed;
+    let has_left = shared.planner.left.has(|member| !has_failed(member));
+    assert!(!happens.distributes || !has_left, "copies are left for ever");
     let (own, losses) = (shared.planner.own, shared.planner.losses);
     let is_enough = !shared.has_lost();
     assert!(is_enough || happens.may_lose(), "nothing is lost: {losses:?}");
@@ -760,6 +867,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         failing: [failures as u64, rebuilds as u64, shared.degraded, losses.rebuilt_pages],
         distributed: [u64::from(has_failed_again), array.background_counters(now).rebuilt_bytes / PAGE],
         returned: shared.planner.shares.as_ref().map_or(0, |shares| shares.returned),
+        logged: [shared.replays, array.log_counters().full_waits],
         faulty: [
             array.unreadable_pages(),
             array.background_counters(now).scrubbed_bytes / PAGE,
@@ -836,6 +944,20 @@ fn distributed_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64;
     assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
 }
 
+/// Histories with logs: a journal in every second one of RAID-5 and on RAID-6, otherwise partial parity. Power is lost while members may
+/// be missing: with partial parity none of them is being replaced, because what is being written on a spare may hold anything then.
+fn logged_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 2]) {
+    let mut sum = [0; 2];
+    for seed in seeds {
+        eprintln!("seed {seed} with a log, so far {sum:?}");
+        let has_journal = seed % 2 == 1 || level == RAID6;
+        let (fails, distributes) = (has_journal && seed / 2 % 3 == 1, seed / 2 % 3 == 2);
+        let happens = Happens { fails, distributes, loses_power: true, logs: true, ..Happens::default() };
+        sum.iter_mut().zip(run(seed, level, happens).logged).for_each(|(sum, counted)| *sum += counted);
+    }
+    assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
+}
+
 /// Histories with pages that cannot be read, and members that fail besides; and with losses of power. Both together open the write hole:
 /// where a page is missing, parity is relied on that need not agree.
 fn faulty_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 4]) {
@@ -844,7 +966,7 @@ fn faulty_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 4]) 
         eprintln!("seed {seed} with faults, so far {sum:?}");
         let (errs, loses_power) = (seed % 2 == 0, seed % 2 == 1);
         let (fails, returns) = (errs && seed / 2 % 3 == 0, level == RAID5 && seed / 2 % 3 == 1);
-        let outcome = run(seed, level, Happens { fails, returns, errs, loses_power, distributes: false });
+        let outcome = run(seed, level, Happens { fails, returns, errs, loses_power, ..Happens::default() });
         sum.iter_mut().zip(outcome.faulty).for_each(|(sum, counted)| *sum += counted);
     }
     assert!(sum.iter().zip(least).all(|(sum, least)| *sum >= least), "{sum:?}");
@@ -878,8 +1000,14 @@ fn contents_are_right_with_two_parities_while_members_fail_and_are_rebuilt() {
 
 #[test]
 fn contents_are_right_when_another_member_fails_after_the_first_was_rebuilt_on_the_others() {
-    distributed_histories(RAID5, 0..6, [4, 12_000]);
-    distributed_histories(RAID6, 0..3, [2, 6_000]);
+    distributed_histories(RAID5, 0..8, [2, 9_000]);
+    distributed_histories(RAID6, 0..4, [1, 4_000]);
+}
+
+#[test]
+fn contents_are_right_with_a_log_whenever_power_is_lost() {
+    logged_histories(RAID5, 0..24, [100, 10]);
+    logged_histories(RAID6, 0..6, [30, 10]);
 }
 
 #[test]
@@ -899,7 +1027,7 @@ fn contents_are_right_in_many_histories() {
     histories(RAID5, 20..600, [0; 6]);
     failing_histories(RAID5, 30..1_000, [0; 4]);
     returning_histories(15..300, [0; 2]);
-    distributed_histories(RAID5, 6..300, [0; 2]);
+    distributed_histories(RAID5, 8..300, [0; 2]);
 }
 
 /// Likewise.
@@ -908,7 +1036,7 @@ fn contents_are_right_in_many_histories() {
 fn contents_are_right_with_two_parities_in_many_histories() {
     histories(RAID6, 20..600, [0; 6]);
     failing_histories(RAID6, 30..1_000, [0; 4]);
-    distributed_histories(RAID6, 3..200, [0; 2]);
+    distributed_histories(RAID6, 4..200, [0; 2]);
 }
 
 /// Likewise.
@@ -917,5 +1045,6 @@ fn contents_are_right_with_two_parities_in_many_histories() {
 fn contents_are_right_whatever_goes_wrong_in_many_histories() {
     for level in [RAID5, RAID6] {
         faulty_histories(level, 24..1_200, [0; 4]);
+        logged_histories(level, 24..1_200, [0; 2]);
     }
 }

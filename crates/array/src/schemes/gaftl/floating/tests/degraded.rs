@@ -253,6 +253,21 @@ fn what_a_failed_member_held_is_rebuilt_on_the_members_that_are_free_of_its_rows
     }
 }
 
+/// Unit 1 has left a copy on the member that is free now, and unit 0 is rebuilt there: it is not trimmed.
+#[test]
+fn what_is_rebuilt_where_a_copy_lies_stays() {
+    let (mut stage, places) = full(1);
+    stage.collects(&[places[1].0]);
+    stage.write(1..2);
+    assert!(stage.planner.left.lies_on(DeviceId(places[1].0), 0));
+    let member = DeviceId(places[0].0);
+    stage.health.set(member, Condition::Failed);
+    let step = stage.planner.restore(member, 0, PAGE).expect("there is such a row");
+    assert_eq!(stage.carry_out(&step)[1], [places[1]]);
+    stage.collects(&[]);
+    assert_eq!((stage.sweep(), stage.read(0..1)), (vec![], vec![places[1]]));
+}
+
 /// A replacement that holds nothing of the row yet would not keep it; when it is complete, it takes it.
 #[test]
 fn nothing_is_rebuilt_on_a_replacement_that_is_not_rebuilt_there() {
