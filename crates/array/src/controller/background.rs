@@ -4,10 +4,12 @@
 //! holds its rows, so the host waits for it, and it for the host. So many steps are under way at a time. Two steps begin no
 //! sooner after one another than the highest rate allows. While requests are under way a step begins only if the job has
 //! fallen behind the lowest rate; when the last of them completes, it goes on at the highest. One job runs at a time;
-//! rebuilding goes before distributing, that before resync, that before copying, and that before scrubbing. A resync that has to wait for a missing member
-//! lets the others go first. What a failed member held is distributed where stripes leave members free and no spare is left. It stays failed, and
-//! rows move to the members that are free of them, as far as these have room. Every byte of a replacement is built, whether or not it was ever written, as md does; but for floating
-//! stripes ([`crate::schemes::gaftl`]), which discard what holds nothing.
+//! rebuilding goes before distributing, that before resync, that before copying, and that before scrubbing. A resync that has to wait for
+//! a missing member lets the others go first. Every byte of a replacement is built, whether or not it was ever written, as md does; but
+//! for floating stripes ([`crate::schemes::gaftl`]), which discard what holds nothing.
+//!
+//! What a failed member held is *distributed* where stripes leave members free and no spare is left: rows move to the members that are
+//! free of them, as far as these have room. The member stays failed.
 //!
 //! Source: Linux md, `drivers/md/md.c` (`md_do_sync`, with `speed_min` and `speed_max`). md measures its rate over seconds and
 //! looks at the members' counters to find out whether somebody else uses them. Here every step counts, and the array's own

@@ -16,8 +16,8 @@
 //!   units that were being written are read, and added to that sum they make parity. Where one of these units is missing, nothing
 //!   is done, as in md: what was being written of it may hold anything.
 //!
-//! Where stripes move ([`crate::schemes::gaftl`]), the journal has all of a transaction or nothing, and its rows lie where it put them, or where they
-//! lay before. A partial parity log goes to the members on which parity is written. After a power loss the rows of a write lie where they
+//! Where stripes move ([`crate::schemes::gaftl`]), the journal has all of a transaction or nothing, and its rows lie where it put
+//! them, or where they lay before. A partial parity log goes to the members on which parity is written. After a power loss the rows of a write lie where they
 //! lay before, and their parity is made there.
 //!
 //! A discard is logged as its header and discarded again; where stripes move, with the parity that it writes. A log without room makes writers wait, the first to come first.

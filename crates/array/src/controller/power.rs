@@ -240,12 +240,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
             for running in self.transactions.iter().filter(own).filter(is_over) {
                 planner.is_over(&running.spec, running.may_have_written());
             }
-            for running in self.transactions.iter().filter(own).filter(|running| !is_over(running)) {
-                let logged = self.log.as_deref().and_then(|log| log.has_of(running.log));
-                match logged.filter(|_| running.purpose != Purpose::Replay) {
-                    Some(logged) => planner.is_logged(&running.spec, logged),
-                    None => planner.is_cut_short(&running.spec, running.may_have_written()),
-                }
+            let logged = |running: &Running| {
+                let log = self.log.as_deref().filter(|_| running.purpose != Purpose::Replay)?;
+                log.has_of(running.log)
+            };
+            // What is in the log has been planned. The same may be asked for once more, and wait.
+            let rest = || self.transactions.iter().filter(own).filter(|running| !is_over(running));
+            for (running, logged) in rest().filter_map(|running| Some((running, logged(running)?))) {
+                planner.is_logged(&running.spec, logged);
+            }
+            for running in rest().filter(|&running| logged(running).is_none()) {
+                planner.is_cut_short(&running.spec, running.may_have_written());
             }
         }
         if self.payload.is_active() {

@@ -195,8 +195,8 @@ pub trait Resyncs {
         self.is_cut_short(transaction, log != Logged::Nothing);
     }
 
-    /// Of a transaction of which a log has the parity: where the units that it wrote in one of its rows lie, and their parity, if stripes
-    /// move. Nothing of a row that holds nothing.
+    /// Of a transaction of which a log has the parity, where stripes move: where the units that it wrote in one of its rows lie, and
+    /// their parity. Nothing of a row that holds nothing.
     fn torn(&self, _transaction: &Transaction, _row: u64) -> Option<Torn> {
         None
     }

@@ -54,20 +54,25 @@
 //! rows whose free member has too little. `migration = "away"` is for `stripes = "rows"`.
 //!
 //! Floating stripes are for RAID-5 on 4 to 13 members and RAID-6 on 5 to 13, without NVRAM or a stripe cache. Members may fail, become
-//! slow and be replaced by spares. Pages may be unreadable, and power may be lost. Replacements of members that still work are refused, and so
-//! are logs (`array.write_hole`). A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
+//! slow and be replaced by spares. Pages may be unreadable, and power may be lost, with a log (`array.write_hole`) or without one.
+//! Replacements of members that still work are refused. A map of eight bytes a row says where they lie. On five members of RAID-5 that is 2.7 bytes for each page of data.
 //!
 //! A failed member is gone around as one that collects. A read of one of its units reads the other units and a parity.
 //! What is to be written on it goes to the free member of its stripe, which is then as safe as before. If the free member is the
 //! one that failed, or is full, all stays in its place. If both have failed, parity makes up for the unit. One failure on RAID-5 and two on RAID-6
 //! lose nothing. A spare is rebuilt from where stripes lie by then, and only what has been written: other policies write every byte,
-//! so times of rebuilds do not compare. Nothing moves to a spare that is not rebuilt there. Without a spare,
-//! units that nobody writes stay missing. The reads of a write are the fewest that `array.small_write` allows;
+//! so times of rebuilds do not compare. Nothing moves to a spare that is not rebuilt there.
+//!
+//! Without a spare, what the failed member held is rebuilt on the members that are free of its stripes, at the rates of `array.rebuild`. The array then
+//! survives another failure, but nobody is free any more: a write waits for the member that collects. With `thin = false` the others have room for
+//! all of it. Thinly provisioned members have room only for what chance leaves, because their pages are promised to the host. What has no
+//! room stays missing until it is written (`no-room` in the report). The reads of a write are the fewest that `array.small_write` allows;
 //! `array.degraded_writes` has no effect.
 //!
 //! A page that cannot be read is gone around in the same way, by its request alone, and written anew. A write that a
 //! loss of power cuts short leaves its row where it was: where stripes lie is in NVRAM, and changes when a write is done. Resync then
-//! makes parity agree, as on other arrays.
+//! makes parity agree, as on other arrays. With a journal that has all of the write, the row lies where the write put it. With a partial parity log it lies
+//! where it was, and its parity is made anew from the log.
 //!
 //! ## Rows
 //!

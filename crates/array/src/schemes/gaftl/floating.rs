@@ -21,8 +21,7 @@
 //!   parity, too.
 //! * A discard makes parity without the units it covers whole. A row without units has no parity.
 //! * A copy that is left behind is trimmed as soon as its member may be used again (`left`). That takes no time of flash, and a
-//!   collection before that would move the copy. While a member has failed and no spare takes its place, no copy is trimmed on
-//!   RAID-5.
+//!   collection before that would move the copy. While a member has failed and no spare takes its place, copies are trimmed in idle time.
 //! * A row lies at one place of all members, and each has something in `n - 1` of `n` rows. Unless members are thinly provisioned, an array
 //!   holds `n - 2` members' worth of data (`n - 3` on RAID-6), and each member is `1 / n` empty, which is spare space to it.
 //! * Operations go where they belong and wait (`waits_several`) if more slots of a row are in the way than it has parities. So do writes
@@ -39,7 +38,7 @@
 //!
 //! Members are thinly provisioned (`room`), so that rows of which each member has `n - 1` of `n` fill them.
 //!
-//! Leaves out: NVRAM for data, a log, and a stripe cache.
+//! Leaves out: NVRAM for data, and a stripe cache.
 
 mod degraded;
 mod hurt;

@@ -22,7 +22,10 @@
 //! * Discards whose parity cannot be made are ignored.
 //! * Beyond what the parities make up for, pages are counted as not read, not written or lost, as in rows of all members.
 //!
-//! Leaves out: rebuilding without a replacement, on the free members of rows; copies of members that still work. Writes always take the fewest reads that `array.small_write` allows, whatever `array.degraded_writes` says.
+//! * Without a replacement what a failed member held is rebuilt on the members that are free of its rows, as far as these have room. It
+//!   stays failed, and is free of those rows from then on.
+//!
+//! Leaves out: copies of members that still work; a member that comes back to rows that were rebuilt on others. Writes always take the fewest reads that `array.small_write` allows, whatever `array.degraded_writes` says.
 
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 

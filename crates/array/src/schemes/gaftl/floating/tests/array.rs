@@ -592,7 +592,7 @@ impl Happens {
     fn faults(self, seed: u64, config: &ArrayConfig) -> Faults {
         let plain = Faults { seed, ..Faults::default() };
         let faults = match self {
-            Happens { distributes: true, .. } => distributed(seed, config),
+            Happens { distributes: true, .. } => distributed(seed, config, self.logs && seed % 4 < 2),
             Happens { fails: true, .. } => failures(seed, config),
             _ => plain,
         };
@@ -651,12 +651,13 @@ fn log(seed: u64, config: &ArrayConfig) -> WriteHole {
     }
 }
 
-/// A member fails early, and what it held is rebuilt on the others as fast as they go.
-fn distributed(seed: u64, config: &ArrayConfig) -> Faults {
+/// A member fails early, and what it held is rebuilt on the others as fast as they go, or slowly.
+fn distributed(seed: u64, config: &ArrayConfig, slowly: bool) -> Faults {
     let mut rng = Rng::stream(seed, "gaftl/floating/distributed");
     let device = DeviceId(rng.below(config.devices.into()) as u16);
     let events = vec![Fault { device, at: When::Request(1 + rng.below(20)), what: Befalls::Failure }];
-    let (rate, step, depth) = (1 << 40, PAGE * (1 + rng.below(64)), 1 + rng.below(8) as u32);
+    let rate = if slowly { 1_000_000 } else { 1 << 40 };
+    let (step, depth) = (PAGE * (1 + rng.below(64)), 1 + rng.below(8) as u32);
     let rebuild = Rebuild { min_rate: rate, max_rate: rate, depth, step, ..Rebuild::default() };
     Faults { events, rebuild, seed, ..Faults::default() }
 }

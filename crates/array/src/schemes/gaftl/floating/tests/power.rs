@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::health::Condition;
-use crate::planner::{Kind, Restores, Resyncs};
+use crate::planner::{Kind, Logged, Restores, Resyncs, Torn};
 
 /// Five members of which all has been written, and the places of row 0: three units, parity, and the free member.
 fn full() -> (Stage, Vec<Place>) {
@@ -152,4 +152,48 @@ fn what_was_being_trimmed_is_trimmed_again() {
         assert_eq!(stage.sweep().contains(&copy), unit == 0, "unit {unit}");
     }
     assert_ne!(stage.places(0), places);
+}
+
+/// A write of unit 1 whose member collects, and a discard of it, by what a log has of them.
+#[test]
+fn what_a_log_has_says_where_a_row_lies() {
+    use Logged::{All, Nothing, Parity};
+    for (log, is_moved) in [(Nothing, false), (Parity, false), (All, true)] {
+        let (mut stage, places) = full();
+        stage.collects(&[places[1].0]);
+        let write = begun(&mut stage, Operation::Write, 1..2);
+        stage.planner.is_logged(&write, log);
+        stage.collects(&[]);
+        assert_eq!(stage.places(0)[1], places[if is_moved { 4 } else { 1 }], "{log:?}");
+        assert_eq!(stage.sweep(), [places[if is_moved { 1 } else { 4 }]], "{log:?}");
+        assert!(stage.planner.unsynced.rows_in(write.rows).count() == 0 && stage.planner.before.is_empty());
+    }
+    for (log, is_gone) in [(Nothing, false), (Parity, true), (All, true)] {
+        let (mut stage, places) = full();
+        let discard = begun(&mut stage, Operation::Trim, 1..2);
+        stage.planner.is_logged(&discard, log);
+        assert_eq!(stage.read(1..2), if is_gone { vec![] } else { vec![places[1]] }, "{log:?}");
+    }
+}
+
+/// Nothing lies on a failed member that a row could go back to: the unit was being written, and may hold anything, and parity agrees with it.
+#[test]
+fn what_has_left_a_failed_member_stays_where_it_went_while_parity_is_logged() {
+    for (log, is_moved) in [(Logged::Nothing, false), (Logged::Parity, true), (Logged::All, true)] {
+        let (mut stage, places) = full();
+        stage.health.set(DeviceId(places[1].0), Condition::Failed);
+        let write = begun(&mut stage, Operation::Write, 1..2);
+        stage.planner.is_logged(&write, log);
+        let on = places[if is_moved { 4 } else { 1 }];
+        let torn = Torn { units: vec![DeviceId(on.0)], parity: DeviceId(places[3].0) };
+        assert_eq!((stage.places(0)[1], stage.planner.torn(&write, 0)), (on, Some(torn)), "{log:?}");
+    }
+    // A row that has never been written has nothing that could be lost, and no parity.
+    let mut stage = Stage::empty(SmallWrite::Fewest, 5, 1);
+    stage.planner.may_fail = true;
+    let places = stage.places(0);
+    stage.health.set(DeviceId(places[1].0), Condition::Failed);
+    let write = begun(&mut stage, Operation::Write, 1..2);
+    stage.planner.is_logged(&write, Logged::Parity);
+    assert_eq!((stage.places(0), stage.planner.torn(&write, 0)), (places, None));
 }
