@@ -100,6 +100,28 @@ fn after_losses_of_power_logs_are_replayed() {
     }
 }
 
+/// Stripes that move go by the log as well, and an SSD that is missing keeps no array from starting again.
+#[test]
+fn logs_are_kept_of_floating_stripes() {
+    let floats = [
+        "array.coordination.policy=gaftl",
+        "array.stripe_unit=4KiB",
+        LOSES_POWER,
+        "workload.arrival.rate=8000",
+    ];
+    for (kind, fails) in [(JOURNAL, false), (JOURNAL, true), (PPL, false), (PPL, true)] {
+        let failure = "array.failure=[{ device = 2, request = 300 }]";
+        let sets = [&floats[..], &[kind, if fails { failure } else { "seed=1" }]].concat();
+        let report = report(&sets);
+        let (log, failures) = (log(&report), report.array.failures.as_ref().expect("power is lost"));
+        assert!(log.replayed_rows > 0 && log.log_writes > 500, "{kind} {fails}: {log:?}");
+        assert_eq!((report.host.requests, failures.lost.pages()), (1800, 0), "{kind} {fails}");
+        assert!(failures.resync.is_none(), "{kind} {fails}: a log says what was being written");
+        let units_moved = report.array.coordination.counters["units_moved"];
+        assert!(units_moved > 0, "{kind} {fails}: {:?}", report.array.coordination.counters);
+    }
+}
+
 /// A bitmap costs a few pages, slows a few writes, and makes a resync short.
 #[test]
 fn a_bitmap_is_counted_and_its_chunks_alone_are_gone_through() {

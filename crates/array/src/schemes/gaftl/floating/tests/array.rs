@@ -120,6 +120,14 @@ impl Shared {
         self.flash.get(&place).cloned().or_else(blank).unwrap_or_default()
     }
 
+    /// What parity and the other units of a row say of one.
+    fn rest_of(&self, row: u64, unit: u16) -> Sum {
+        let map = &self.planner.map;
+        let at = |slot| self.at((map.member(row, slot).0, row));
+        let others = each(map.written(row)).filter(|&other| other != unit);
+        others.fold(at(map.units()), |sum, other| sum.minus(&at(other)))
+    }
+
     fn newest(&self, row: u64, unit: u16) -> Sum {
         self.newest.get(&(row, unit)).cloned().unwrap_or_default()
     }
@@ -509,7 +517,11 @@ impl Payload for Watched {
                         }
                         continue;
                     }
-                    let there = shared.at((shared.planner.map.member(row, unit).0, row));
+                    let member = shared.planner.map.member(row, unit).0;
+                    let there = match shared.blank.contains_key(&member) && shared.has_partial_parity {
+                        true => shared.rest_of(row, unit),
+                        false => shared.at((member, row)),
+                    };
                     match shared.planner.map.written(row) >> unit & 1 {
                         1 => drop(shared.newest.insert((row, unit), there)),
                         _ => drop(shared.newest.remove(&(row, unit))),
@@ -946,7 +958,8 @@ fn distributed_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64;
 }
 
 /// Histories with logs: a journal in every second one of RAID-5 and on RAID-6, otherwise partial parity. Power is lost while members may
-/// be missing: with partial parity none of them is being replaced, because what is being written on a spare may hold anything then.
+/// be missing: with partial parity none of them is being replaced, because what is being written on a spare may hold anything then. What
+/// was being written on a member that failed meanwhile may do so, too: parity says what.
 fn logged_histories(level: Level, seeds: std::ops::Range<u64>, least: [u64; 2]) {
     let mut sum = [0; 2];
     for seed in seeds {
@@ -1007,8 +1020,8 @@ fn contents_are_right_when_another_member_fails_after_the_first_was_rebuilt_on_t
 
 #[test]
 fn contents_are_right_with_a_log_whenever_power_is_lost() {
-    logged_histories(RAID5, 0..24, [100, 10]);
-    logged_histories(RAID6, 0..6, [30, 10]);
+    logged_histories(RAID5, 0..40, [200, 100]);
+    logged_histories(RAID6, 0..10, [50, 100]);
 }
 
 #[test]
@@ -1046,6 +1059,6 @@ fn contents_are_right_with_two_parities_in_many_histories() {
 fn contents_are_right_whatever_goes_wrong_in_many_histories() {
     for level in [RAID5, RAID6] {
         faulty_histories(level, 24..1_200, [0; 4]);
-        logged_histories(level, 24..1_200, [0; 2]);
+        logged_histories(level, 40..1_200, [0; 2]);
     }
 }

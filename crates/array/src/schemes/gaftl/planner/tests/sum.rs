@@ -33,6 +33,10 @@ impl Sum {
         self
     }
 
+    pub fn minus(self, other: &Sum) -> Sum {
+        self.plus(PRIME - 1, other)
+    }
+
     /// The sum with what a parity has of a unit: P is parity 0, Q parity 1.
     pub fn with_unit(self, parity: u16, unit: u16, content: &Sum) -> Sum {
         let times = if parity == 0 { 1 } else { u32::from(unit) + 1 };
