@@ -55,11 +55,12 @@ impl FloatingPlanner {
         let rows = of.rows;
         let mut places = places.clone();
         for (row, place) in (rows.first..rows.end()).zip(&mut places) {
-            let planned = self.map.places(Rows { first: row, count: 1 })[0];
+            let this = Rows { first: row, count: 1 };
             let now_free = self.map.member(row, self.map.free());
             let has_left = self.left.is_leaving(now_free, row);
             if self.map.held_in(*place, now_free) && !has_left {
-                *place = planned;
+                *place = self.map.places(this)[0];
+                self.left.settle(this);
             }
         }
         self.roll_back(&Before { of: *of, places });

@@ -188,6 +188,17 @@ fn what_has_left_a_failed_member_stays_where_it_went_while_parity_is_logged() {
         let torn = Torn { units: vec![DeviceId(on.0)], parity: DeviceId(places[3].0) };
         assert_eq!((stage.places(0)[1], stage.planner.torn(&write, 0)), (on, Some(torn)), "{log:?}");
     }
+    // A copy has lain where it went, which counts no more.
+    let (mut stage, places) = full();
+    stage.collects(&[places[0].0]);
+    stage.write(0..1);
+    stage.collects(&[]);
+    assert!(stage.planner.left.lies_on(DeviceId(places[0].0), 0));
+    stage.health.set(DeviceId(places[1].0), Condition::Failed);
+    let write = begun(&mut stage, Operation::Write, 1..2);
+    assert_eq!(stage.places(0)[1], places[0]);
+    stage.planner.is_logged(&write, Logged::Parity);
+    assert_eq!((stage.places(0)[1], stage.sweep()), (places[0], vec![]));
     // A row that has never been written has nothing that could be lost, and no parity.
     let mut stage = Stage::empty(SmallWrite::Fewest, 5, 1);
     stage.planner.may_fail = true;
