@@ -716,7 +716,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     let parity_shares = if happens.returns { shares(seed, config.devices) } else { Vec::new() };
     let mut config = ArrayConfig { faults, parity_shares, ..config };
     // What is being written of a full row may hold anything if a member is missing and parity is logged in part, as under md.
-    let may_be_full = !happens.returns && !(happens.logs && happens.distributes);
+    let may_be_full = !(happens.returns || happens.logs && happens.distributes);
     if Rng::stream(seed, "gaftl/floating/thin").chance(0.5) && may_be_full {
         assert!(config.provision());
     }
