@@ -18,12 +18,20 @@ pub struct Health {
     refuses: bool,
     /// Members that others stand in for; only where the layout keeps spare space.
     stand_ins: Option<Box<StandIns>>,
+    /// Failed members of which others hold everything.
+    distributed: Vec<DeviceId>,
 }
 
 impl Health {
     /// Whole members.
     pub fn new(members: usize) -> Self {
-        Health { members: vec![Member::NEW; members], ailing: 0, refuses: false, stand_ins: None }
+        Health {
+            members: vec![Member::NEW; members],
+            ailing: 0,
+            refuses: false,
+            stand_ins: None,
+            distributed: Vec::new(),
+        }
     }
 
     /// Whole members of a layout, whose spare space is free.
@@ -36,6 +44,17 @@ impl Health {
     #[inline]
     pub fn is_whole(&self) -> bool {
         self.ailing == 0
+    }
+
+    /// Whether nothing is missing: every member holds everything, or others hold it.
+    #[cold]
+    pub fn is_complete(&self) -> bool {
+        usize::from(self.ailing) == self.distributed.len()
+    }
+
+    /// Others hold everything of a failed member, for good: nothing takes its place.
+    pub(crate) fn is_distributed(&mut self, device: DeviceId) {
+        self.distributed.push(device);
     }
 
     /// Members that are not whole.

@@ -98,8 +98,8 @@ pub enum Happening {
     },
     /// No spare took its place: what it held began to be rebuilt on members that are free of its stripes.
     Distributed,
-    /// So much of it had no room on the other members, and stays missing until it is written.
-    NoRoom {
+    /// So much of it could not be rebuilt there: they have no room, or too much is missing.
+    Incomplete {
         /// Unit: bytes.
         bytes: u64,
     },
@@ -301,7 +301,7 @@ impl FailureRecorder {
                 self.open(device, Ailment::Rebuilding, at);
             }
             Happening::Rebuilt => self.close(device, Ailment::Rebuilding, at),
-            Happening::NoRoom { .. } => {
+            Happening::Incomplete { .. } => {
                 self.close(device, Ailment::Rebuilding, at);
                 self.open(device, Ailment::Failed, at);
             }

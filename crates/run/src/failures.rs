@@ -43,7 +43,7 @@ pub(crate) fn hear<P: Probe>(recorder: &mut FailureRecorder, array: &Array<P>) {
             MishapKind::Replaced(by) => Happening::Replaced { by },
             MishapKind::StoodIn(spare) => Happening::StoodIn { spare },
             MishapKind::Distributed => Happening::Distributed,
-            MishapKind::NoRoom(bytes) => Happening::NoRoom { bytes },
+            MishapKind::Incomplete(bytes) => Happening::Incomplete { bytes },
             MishapKind::Copying(to) => Happening::Copying { to },
             MishapKind::Rebuilt => Happening::Rebuilt,
             MishapKind::PowerLost(requests) => Happening::PowerLost { requests },

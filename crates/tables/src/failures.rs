@@ -14,7 +14,7 @@ pub const TITLE: &str =
 /// Its columns.
 pub const HEADINGS: [&str; 8] = ["run", "time", "reads", "mean", "p99", "writes", "mean", "p99"];
 /// What they mean.
-pub const LEGEND: &str = "Whole: all SSDs hold everything. Copying: likewise, and one is copied to a spare. Degraded: one is missing, and none is rebuilt. Rebuilding: a spare \
+pub const LEGEND: &str = "Whole: nothing is missing. Copying: likewise, and one is copied to a spare. Degraded: one is missing, and none is rebuilt. Rebuilding: one \
                                  is being rebuilt. Time: of the measured part of the run.";
 
 /// The table, and what befell SSDs of each run; `None` where nothing may.
@@ -103,10 +103,10 @@ fn events(failures: &FailuresReport) -> Option<String> {
                 format!("distributed spare {spare} took the place of SSD {ssd} at {at}")
             }
             Happening::Distributed => {
-                format!("what it held was rebuilt on the other SSDs from {at} on")
+                format!("its contents began to be rebuilt on the other SSDs at {at}")
             }
-            Happening::NoRoom { bytes } => {
-                format!("at {at} {} of it had no room there and stayed missing", numbers::bytes(bytes))
+            Happening::Incomplete { bytes } => {
+                format!("{} of SSD {ssd} could not be rebuilt there ({at})", numbers::bytes(bytes))
             }
             Happening::Copying { to } => format!("SSD {ssd} was copied to spare {to} from {at} on"),
             Happening::Rebuilt => format!("it was rebuilt by {at}"),
@@ -128,7 +128,7 @@ fn events(failures: &FailuresReport) -> Option<String> {
 fn work(failures: &FailuresReport) -> Option<String> {
     let rebuilt = failures.rebuild.map(|rebuild| {
         let share = match rebuild.share {
-            share if share < 1.0 => format!(", {} of the spare", numbers::percent(share)),
+            share if share < 1.0 => format!(", {} of the contents", numbers::percent(share)),
             _ => String::new(),
         };
         format!("{} were rebuilt{share}, {}", numbers::bytes(rebuild.work.bytes), pace(&rebuild.work))

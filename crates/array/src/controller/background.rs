@@ -54,7 +54,11 @@ impl<P: Probe, C: Payload> Array<P, C> {
         if let Some(failures) = self.failures.as_deref_mut() {
             failures.log.push(Mishap { at: now, device: Some(device), what: MishapKind::Distributed });
         }
-        self.begin_job(Work::Distribute(device), now)
+        let missing = self.missing(device, 0, self.layout.member_bytes()).unwrap_or(0);
+        if let Some(background) = self.background.as_deref_mut() {
+            background.add(Work::Distribute(device), missing, now);
+        }
+        self.work_on(now)
     }
 
     /// A member is to be copied to its spare.
@@ -88,7 +92,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn begin_job(&mut self, work: Work, now: SimTime) -> Result<(), ArrayFailure> {
         let Some(background) = self.background.as_deref_mut() else { return Ok(()) };
-        background.add(work, now);
+        background.add(work, 0, now);
         self.work_on(now)
     }
 
@@ -145,7 +149,12 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     fn begin_step(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let begun = self.background.as_deref_mut().and_then(|background| background.next_step(now));
-        let Some((work, Step { number, offset, length })) = begun else { return Ok(()) };
+        let Some((work, Step { number, offset, length, .. })) = begun else { return Ok(()) };
+        if let Work::Distribute(device) = work {
+            let missing = self.missing(device, offset, length).unwrap_or(0);
+            let job = self.background.as_deref_mut().and_then(|background| background.jobs.front_mut());
+            job.into_iter().flat_map(|job| job.under_way.last_mut()).for_each(|step| step.missing = missing);
+        }
         let transaction = match work {
             Work::Rebuild(device) | Work::Copy(device) | Work::Distribute(device) => {
                 self.restoring(device, offset, length)
@@ -181,7 +190,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let place = |job: &Job| job.under_way.iter().position(|step| step.number == number);
         let found = background.jobs.iter_mut().find_map(|job| place(job).map(|place| (job, place)));
         let Some((job, place)) = found else { return };
-        let Step { offset, length: done, .. } = job.under_way.swap_remove(place);
+        let Step { offset, length: done, missing, .. } = job.under_way.swap_remove(place);
         let below = job.built();
         match job.work {
             Work::Copy(_) => {
@@ -195,9 +204,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Work::Distribute(device) => {
                 background.counters.built = share(below, end);
-                let missing = self.missing(device, offset, done).unwrap_or(0);
+                let left = self.missing(device, offset, done).unwrap_or(0);
                 if let Some(background) = self.background.as_deref_mut() {
-                    background.counters.rebuilt_bytes += done - missing;
+                    background.counters.rebuilt_bytes += missing.saturating_sub(left);
                 }
             }
             Work::Resync => {
@@ -224,7 +233,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             }
             Work::Distribute(device) => {
                 background.counters.rebuilds += 1;
-                self.is_distributed(device, now);
+                self.is_distributed(device, job.missing, now);
             }
             Work::Copy(device) => {
                 background.counters.copies += 1;
@@ -246,7 +255,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
         background.count_time(now);
         background.jobs.retain(|job| job.work != Work::Resync);
         background.counters.synced = 0;
-        background.add(Work::Resync, now);
+        background.add(Work::Resync, 0, now);
         self.agrees_to(Some(0));
         if let Some(bitmap) = self.bitmap.as_deref()
             && let Some(planner) = self.planner.resyncs()
@@ -257,7 +266,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// Whether a job has to wait until all members hold everything: parity cannot be compared with what is missing.
     fn has_to_wait(&self, work: Work) -> bool {
-        work == Work::Resync && matches!(self.layout, Layout::Parity(_)) && !self.members.health.is_whole()
+        work == Work::Resync && matches!(self.layout, Layout::Parity(_)) && !self.members.health.is_complete()
     }
 
     /// What the array's own work has done so far; `now` counts a job that is under way.
@@ -294,14 +303,17 @@ impl<P: Probe, C: Payload> Array<P, C> {
         self.may_tidy(now);
     }
 
-    /// Others have taken of a failed member what they had room for.
-    fn is_distributed(&mut self, device: DeviceId, now: SimTime) {
-        let all = self.layout.member_bytes();
-        let missing = self.missing(device, 0, all).unwrap_or(0);
+    /// Others have taken of a failed member what they could, of so many bytes that were missing.
+    fn is_distributed(&mut self, device: DeviceId, of: Bytes, now: SimTime) {
+        let missing = self.missing(device, 0, self.layout.member_bytes()).unwrap_or(0);
         if let Some(background) = self.background.as_deref_mut() {
-            background.counters.built = share(all - missing, all);
+            let built = if missing == 0 { 1 << 32 } else { share(of.saturating_sub(missing), of) };
+            background.counters.built = built;
         }
-        let what = if missing > 0 { MishapKind::NoRoom(missing) } else { MishapKind::Rebuilt };
+        if missing == 0 {
+            self.members.health.is_distributed(device);
+        }
+        let what = if missing > 0 { MishapKind::Incomplete(missing) } else { MishapKind::Rebuilt };
         if let Some(failures) = self.failures.as_deref_mut() {
             failures.log.push(Mishap { at: now, device: Some(device), what });
         }

@@ -46,8 +46,8 @@ pub enum MishapKind {
     StoodIn(u16),
     /// No spare takes its place, and what it held is rebuilt on members that are free of its stripes.
     Distributed,
-    /// No spare took its place, and so many bytes of it had no room on other members.
-    NoRoom(Bytes),
+    /// No spare took its place, and so many bytes of it could not be rebuilt on other members.
+    Incomplete(Bytes),
     /// A spare begins to take its place while it works: the number that was made with.
     Copying(u16),
     /// The replacement holds everything, or others do.

@@ -98,6 +98,8 @@ pub(super) struct Job {
     pub next: Bytes,
     pub stop: Bytes,
     pub under_way: Vec<Step>,
+    /// Bytes of a failed member that were to be distributed when the job began.
+    pub missing: Bytes,
     /// When the next step may begin at the highest rate, and when it must have at the lowest. Steps at the highest rate do not
     /// count in advance.
     pub soonest: SimTime,
@@ -118,6 +120,8 @@ pub(super) struct Step {
     /// Its first byte on a member, and its bytes there.
     pub offset: Bytes,
     pub length: Bytes,
+    /// What of that was missing, where a failed member is distributed.
+    pub missing: Bytes,
 }
 
 /// Jobs, and how fast they may go.
@@ -180,9 +184,9 @@ impl Background {
         self.counted_to = now;
     }
 
-    pub fn add(&mut self, work: Work, now: SimTime) {
+    pub fn add(&mut self, work: Work, missing: Bytes, now: SimTime) {
         let (under_way, stop) = (Vec::new(), self.end);
-        self.insert(Job { work, next: 0, stop, under_way, soonest: now, latest: now }, now);
+        self.insert(Job { work, next: 0, stop, under_way, missing, soonest: now, latest: now }, now);
     }
 
     /// Rebuilding goes before distributing, that before resync, that before copying, and that before scrubbing.
@@ -263,7 +267,7 @@ impl Background {
         let (soon, late) = (self.pause(self.rates.max_rate), self.pause(self.rates.min_rate));
         let job = self.jobs.front_mut()?;
         let length = self.rates.step.min(job.stop - job.next);
-        let step = Step { number: self.steps, offset: job.next, length };
+        let step = Step { number: self.steps, offset: job.next, length, missing: 0 };
         self.steps += 1;
         job.next += length;
         job.soonest = now + soon;

@@ -16,11 +16,12 @@
 //!   units that were being written are read, and added to that sum they make parity. Where one of these units is missing, nothing
 //!   is done, as in md: what was being written of it may hold anything.
 //!
-//! Where stripes move ([`crate::schemes::gaftl`]), the journal has all of a transaction or nothing, and its rows lie where it put
-//! them, or where they lay before. A partial parity log goes to the members on which parity is written. After a power loss the rows of a write lie where they
-//! lay before, and their parity is made there.
+//! Where stripes move ([`crate::schemes::gaftl`]), the journal holds a transaction whole or not at all. If whole, its rows lie in their
+//! new places, otherwise in their old ones. A partial parity log goes to the members on which parity is written. After a power loss the rows
+//! of a write lie in their old places, and their parity is made there. If the member with the log has failed meanwhile, parity is made of
+//! all units of the row.
 //!
-//! A discard is logged as its header and discarded again; where stripes move, with the parity that it writes. A log without room makes writers wait, the first to come first.
+//! A discard is logged as a header and repeated. Where stripes move, its parity is logged, too. A log without room makes writers wait, the first to come first.
 //!
 //! The log is written with FUA. Where a member forgets what it caches, the members that an entry is about flush once they are
 //! written, behind the host's back, and the entry is worth something until they have. So do they after a replay. The transaction
@@ -412,7 +413,7 @@ impl Log {
         &mut self,
         number: u64,
         health: &Health,
-        torn: impl Fn(&Transaction, u64) -> Option<Torn>,
+        torn: impl Fn(&Transaction, u64, bool) -> Option<Torn>,
         plan: &mut Plan,
     ) {
         let Some(entry) = self.entries.get(&number) else { return };
@@ -430,8 +431,15 @@ impl Log {
             writes.extend(taken.map(|&write| own(write)));
         } else if self.layout.is_floating() {
             let (spec, row) = (entry.spec, self.layout.row_bytes());
-            for (at, torn) in (spec.rows.first..spec.rows.end()).filter_map(|at| Some((at, torn(&spec, at)?)))
-            {
+            let torn = |at: u64| {
+                let covers = |write: &&PlannedOperation| {
+                    is_parity(write) && (write.offset..write.offset + write.length).contains(&(at * row))
+                };
+                let log = entry.writes.iter().find(covers)?;
+                // Its member may have failed since. Then nothing else of the row is missing.
+                Some((at, torn(&spec, at, !health.takes_writes(log.device))?))
+            };
+            for (at, torn) in (spec.rows.first..spec.rows.end()).filter_map(torn) {
                 plan_torn(&torn, (at * row, (at + 1) * row), health, plan, &mut writes);
             }
         } else {

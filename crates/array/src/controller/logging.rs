@@ -71,7 +71,9 @@ impl<P: Probe, C: Payload> Array<P, C> {
         let number = self.transactions[handle].log;
         let Array { log: Some(log), members, planner, .. } = self else { return };
         let planner = planner.resyncs();
-        let torn = |of: &Transaction, row| planner.as_deref().and_then(|planner| planner.torn(of, row));
+        let torn = |of: &Transaction, row, is_gone| {
+            planner.as_deref().and_then(|planner| planner.torn(of, row, is_gone))
+        };
         log.plan_replay(number, &members.health, torn, plan);
         if self.payload.is_active()
             && let Some(entry) = log.entries.get(&number)

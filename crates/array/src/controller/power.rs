@@ -151,7 +151,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
     fn recover(&mut self, now: SimTime) -> Result<(), ArrayFailure> {
         let is_dirty =
             self.failures.as_deref_mut().is_some_and(|failures| std::mem::take(&mut failures.is_dirty));
-        if is_dirty && matches!(self.layout, Layout::Parity(_)) && !self.members.health.is_whole() {
+        if is_dirty && matches!(self.layout, Layout::Parity(_)) && !self.members.health.is_complete() {
             return self.refuse_to_start(now);
         }
         self.read_bitmap(is_dirty, now);
@@ -244,7 +244,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
                 let log = self.log.as_deref().filter(|_| running.purpose != Purpose::Replay)?;
                 log.has_of(running.log)
             };
-            // What is in the log has been planned. The same may be asked for once more, and wait.
+            // First what the log has: an equal transaction may wait for the same rows, and must not take their old places.
             let rest = || self.transactions.iter().filter(own).filter(|running| !is_over(running));
             for (running, logged) in rest().filter_map(|running| Some((running, logged(running)?))) {
                 planner.is_logged(&running.spec, logged);

@@ -159,12 +159,12 @@ dyn_clone::clone_trait_object!(Planner);
 /// Of a planner for arrays with redundancy: rebuilds, copies, repairs and scrubs.
 pub trait Restores {
     /// A transaction that writes anew what a member holds in a range, from the other members: to rebuild a replacement, or a page
-    /// that cannot be read. `None` where the others do not have it. While nothing is in the member's place it writes nothing, or what
-    /// others can take ([`Restores::missing`]).
+    /// that cannot be read. `None` where the others do not have it. Of a failed member it writes nothing, or rebuilds it on other members
+    /// ([`Restores::missing`]).
     fn restore(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Transaction>;
 
-    /// Bytes that a failed member held in a range, of all that are in use, and that no other member has taken over. `None` unless
-    /// [`Restores::restore`] rebuilds what a failed member held on others: on members that its stripes leave free.
+    /// Bytes of a failed member in a range that no other member has taken over. `None` unless [`Restores::restore`] rebuilds what a
+    /// failed member held on others: on members that its stripes leave free.
     fn missing(&self, _member: DeviceId, _offset: Bytes, _length: Bytes) -> Option<Bytes> {
         None
     }
@@ -196,8 +196,8 @@ pub trait Resyncs {
     }
 
     /// Of a transaction of which a log has the parity, where stripes move: where the units that it wrote in one of its rows lie, and
-    /// their parity. Nothing of a row that holds nothing.
-    fn torn(&self, _transaction: &Transaction, _row: u64) -> Option<Torn> {
+    /// their parity; all of its units if the log `is_gone`. Nothing of a row that holds nothing.
+    fn torn(&self, _transaction: &Transaction, _row: u64, _is_gone: bool) -> Option<Torn> {
         None
     }
 
@@ -229,7 +229,7 @@ pub enum Logged {
 /// Where a row lies whose parity is made to agree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Torn {
-    /// The members of the units that were being written, as far as there is anything of them.
+    /// The members of the units that were being written, without units that hold nothing.
     pub units: Vec<DeviceId>,
     /// The member of parity.
     pub parity: DeviceId,

@@ -291,15 +291,33 @@ fn pages(count: u64) -> String {
 fn rebuild_unfinished(run: &Report) -> Option<String> {
     let failures = run.array.failures.as_ref()?;
     let is_partial = |work: &RebuildReport| work.share < 1.0;
+    if let Some(told) = incomplete(failures) {
+        return Some(told);
+    }
     let rebuild = failures.rebuild.filter(is_partial).map(|rebuild| ("rebuilding", rebuild));
     // A copy that ended with its member's failure is a rebuild.
     let copy = || failures.copy.filter(is_partial).map(|copy| ("copying", copy));
     let (what, rebuild) = rebuild.or_else(|| copy().filter(|_| failures.rebuild.is_none()))?;
     Some(format!(
-        "{what} was not over when the run ended: {:.1}% of the replacement was done after {:.1} s. Lengthen the load \
+        "{what} was not over when the run ended: {:.1}% of it was done after {:.1} s. Lengthen the load \
          (workload.requests), or raise array.rebuild.min_rate",
         rebuild.share * 100.0,
         rebuild.work.seconds
+    ))
+}
+
+/// What could not be rebuilt on other SSDs, if that was the last that was rebuilt.
+fn incomplete(failures: &crate::failures::FailuresReport) -> Option<String> {
+    let is_of_rebuild = |what: &Happening| {
+        use Happening::{Distributed, Incomplete, Rebuilt, Replaced, StoodIn};
+        matches!(what, Distributed | Incomplete { .. } | Rebuilt | Replaced { .. } | StoodIn { .. })
+    };
+    let last = failures.events.iter().rfind(|event| is_of_rebuild(&event.what))?;
+    let (Happening::Incomplete { bytes }, Some(ssd)) = (last.what, last.device) else { return None };
+    Some(format!(
+        "{:.1} MB of SSD {ssd} could not be rebuilt on the other SSDs: they have no room for it, or too much is missing. A spare avoids that \
+         (array.spares), or with one failure array.coordination.thin = false",
+        bytes as f64 / 1e6
     ))
 }
 

@@ -332,7 +332,7 @@ fn story(report: &Report) -> Vec<(u16, Happening)> {
 /// not lost with the next member.
 #[test]
 fn what_a_failed_member_held_is_rebuilt_on_the_others_without_a_spare() {
-    use Happening::{Distributed, Failed, NoRoom, Rebuilt, Replaced};
+    use Happening::{Distributed, Failed, Incomplete, Rebuilt, Replaced};
     let quick = "array.rebuild={ min_rate = \"100MB/s\", max_rate = \"100MB/s\" }";
     let of = |own: &[&str]| report(&[&[GAFTL, quick][..], own].concat(), true);
     let one = "array.failure=[{ device = 1, request = 900 }]";
@@ -342,7 +342,7 @@ fn what_a_failed_member_held_is_rebuilt_on_the_others_without_a_spare() {
         thick.array.failures.as_ref().and_then(|failures| failures.rebuild).expect("it was rebuilt");
     assert!(rebuild.share == 1.0 && rebuild.work.bytes > 0, "{rebuild:?}");
     let thin = of(&[one]);
-    let [(1, Failed), (1, Distributed), (1, NoRoom { bytes })] = story(&thin)[..] else {
+    let [(1, Failed), (1, Distributed), (1, Incomplete { bytes })] = story(&thin)[..] else {
         panic!("{:?}", story(&thin))
     };
     let found =
@@ -352,7 +352,7 @@ fn what_a_failed_member_held_is_rebuilt_on_the_others_without_a_spare() {
     let two = "array.failure=[{ device = 1, request = 900 }, { device = 3, request = 2500 }]";
     let twice = of(&[two, "array.coordination.thin=false"]);
     assert!(
-        matches!(story(&twice)[2..], [(1, Rebuilt), (3, Failed), (3, Distributed), (3, NoRoom { .. })]),
+        matches!(story(&twice)[2..], [(1, Rebuilt), (3, Failed), (3, Distributed), (3, Incomplete { .. })]),
         "{:?}",
         story(&twice)
     );
@@ -368,4 +368,25 @@ fn what_a_failed_member_held_is_rebuilt_on_the_others_without_a_spare() {
     let expected =
         [(1, Failed), (1, Replaced { by: 5 }), (3, Failed), (3, Distributed), (1, Rebuilt), (3, Rebuilt)];
     assert_eq!(story(&spare), expected);
+}
+
+/// Nothing is missing although an SSD is: the array starts again, and is resynced.
+#[test]
+fn an_array_whose_ssd_was_rebuilt_on_the_others_starts_again_after_a_loss_of_power() {
+    let quick = "array.rebuild={ min_rate = \"100MB/s\", max_rate = \"100MB/s\" }";
+    let of =
+        |own: &[&str]| report(&[&[GAFTL, "array.coordination.thin=false", quick][..], own].concat(), true);
+    // Power is lost while the SSD fails, and when all is rebuilt.
+    for (failure, loss) in [(1505, 1500), (900, 2500)] {
+        let failure = format!("array.failure=[{{ device = 1, request = {failure} }}]");
+        let report = of(&[
+            &failure,
+            &format!("array.power_loss=[{{ request = {loss} }}]"),
+            "workload.arrival.rate=400",
+        ]);
+        let failures = report.array.failures.expect("an SSD fails");
+        let happened = |what| failures.events.iter().any(|event| event.what == what);
+        assert!(happened(Happening::Rebuilt) && happened(Happening::Resynced), "{:?}", failures.events);
+        assert_eq!((failures.resync.map(|resync| resync.share), failures.lost.pages()), (Some(1.0), 0));
+    }
 }

@@ -63,16 +63,17 @@
 //! lose nothing. A spare is rebuilt from where stripes lie by then, and only what has been written: other policies write every byte,
 //! so times of rebuilds do not compare. Nothing moves to a spare that is not rebuilt there.
 //!
-//! Without a spare, what the failed member held is rebuilt on the members that are free of its stripes, at the rates of `array.rebuild`. The array then
-//! survives another failure, but nobody is free any more: a write waits for the member that collects. With `thin = false` the others have room for
-//! all of it. Thinly provisioned members have room only for what chance leaves, because their pages are promised to the host. What has no
-//! room stays missing until it is written (`no-room` in the report). The reads of a write are the fewest that `array.small_write` allows;
+//! Without a spare, the contents of the failed member are rebuilt on the members that are free of its stripes, at the rates of
+//! `array.rebuild`. The failed member is then the free member of those stripes, so a write waits for a member that collects. With
+//! `thin = false` there is room for all of one member, and the array survives the next failure. Thinly provisioned members have little
+//! room, because the array offers nearly all their pages to the host: for 6% of a large member. Stripe units that find no room stay missing
+//! (`incomplete` in the report). The reads of a write are the fewest that `array.small_write` allows;
 //! `array.degraded_writes` has no effect.
 //!
 //! A page that cannot be read is gone around in the same way, by its request alone, and written anew. A write that a
 //! loss of power cuts short leaves its row where it was: where stripes lie is in NVRAM, and changes when a write is done. Resync then
-//! makes parity agree, as on other arrays. With a journal that has all of the write, the row lies where the write put it. With a partial parity log it lies
-//! where it was, and its parity is made anew from the log.
+//! makes parity agree, as on other arrays. If a journal holds the whole write, the write is repeated in its new place. With a partial parity log the row
+//! stays in its old place, and its parity is computed from the log.
 //!
 //! ## Rows
 //!
@@ -138,7 +139,7 @@
 //! provisioning is ours.
 //!
 //! Leaves out: shares of parity that change within a run as members age (the experiment `gaftl-ages` has a run between two replacements).
-//! New data does not choose its members by age. Without a spare nothing is rebuilt on free members. It takes RAID-4 (rows only), RAID-5 or
+//! New data does not choose its members by age. It takes RAID-4 (rows only), RAID-5 or
 //! RAID-6; losses of power with floating stripes alone, on drives that keep what they cache. In rows parity moves on at most 16 members.
 
 use harmonia_engine::Rng;

@@ -25,7 +25,7 @@
 //! * Without a replacement what a failed member held is rebuilt on the members that are free of its rows, as far as these have room. It
 //!   stays failed, and is free of those rows from then on.
 //!
-//! Leaves out: copies of members that still work; a member that comes back to rows that were rebuilt on others. Writes always take the fewest reads that `array.small_write` allows, whatever `array.degraded_writes` says.
+//! Leaves out: copies of members that still work. Writes always take the fewest reads that `array.small_write` allows, whatever `array.degraded_writes` says.
 
 use harmonia_types::{Bytes, DeviceId, Operation, ParityPages, Phase};
 
@@ -231,24 +231,26 @@ impl FloatingPlanner {
             }
             if is_replaced && !is_held {
                 self.discards.push(PlannedOperation::data(member, Operation::Trim, row * self.row, self.row));
+            } else if !is_held && self.map.room().is_none() && slot != self.map.free() {
+                self.move_unwritten(row, slot, view);
             }
             if !is_held {
                 continue;
             }
             let case_hurt = self.hurt(row, &mut case, of, view);
             let hurt = case_hurt.unwrap_or(Hurt { row: case, gone: 0, refuses: 0 });
-            if !is_replaced && hurt.free() & (hurt.refuses | hurt.gone) != 0 {
-                continue;
-            }
             let Some(reads) = hurt.rebuilt(slot) else {
                 self.losses.lost_pages += self.pages_of_row();
                 continue;
             };
+            if !is_replaced && hurt.free() & (hurt.refuses | hurt.gone) != 0 {
+                continue;
+            }
             for slot in each(reads) {
                 self.push(self.on_slot(row, slot, Operation::Read, Phase::Reconstruct), plan);
             }
             if !is_replaced {
-                self.exchange(row, slot);
+                self.map.free_up(row, slot);
                 self.left.is_written(self.map.member(row, slot), row);
             }
             let is_parity = self.map.parities() >> slot & 1 == 1;
@@ -333,6 +335,13 @@ impl FloatingPlanner {
 }
 
 impl FloatingPlanner {
+    /// What has not been written is to be written on the member that is free of its row, not on a failed one.
+    fn move_unwritten(&mut self, row: u64, slot: u16, view: &View<'_>) {
+        if view.health.takes_writes(self.map.member(row, self.map.free())) {
+            self.map.free_up(row, slot);
+        }
+    }
+
     /// The slot of a row that a member has.
     fn slot_on(&self, row: u64, member: DeviceId) -> Option<u16> {
         (0..self.members).find(|&slot| self.map.member(row, slot) == member)
@@ -342,10 +351,8 @@ impl FloatingPlanner {
 impl Restores for FloatingPlanner {
     fn missing(&self, member: DeviceId, offset: Bytes, length: Bytes) -> Option<Bytes> {
         let rows = self.rows_across(offset, length);
-        let is_missing = |&row: &u64| {
-            let slot = self.slot_on(row, member).expect("each member has a slot of each row");
-            self.map.held(row) >> slot & 1 == 1
-        };
+        // Of rows that have not been written as well: there may be no room for them when they are.
+        let is_missing = |&row: &u64| self.map.member(row, self.map.free()) != member;
         Some((rows.first..rows.end()).filter(is_missing).count() as u64 * self.row)
     }
 

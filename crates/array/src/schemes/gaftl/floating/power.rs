@@ -17,7 +17,8 @@
 //! * What was being trimmed after it had been left behind is trimmed again.
 //! * What a journal has is done: rows lie where the write put them, and are written again. What it does not have has not been begun.
 //! * With a partial parity log the rows of a write lie where they lay before, and parity is made there. What has moved away from a failed
-//!   member stays where it went, and parity agrees with whatever it holds: it was being written. A discard is done again.
+//!   member stays in its new place, and parity is made to match whatever that page holds, because the write was not acknowledged. Of a
+//!   page that was being written in part the rest may be lost, too. A discard is repeated.
 //!
 //! Source: resync is that of `crate::planner::resync`. The paper keeps its map in NVRAM, and does not say what a loss of power leaves.
 //!
@@ -87,7 +88,7 @@ impl FloatingPlanner {
     /// Plans to go through rows: all is read, and parity is written of those that were cut short.
     #[cold]
     pub(super) fn resync_rows(&mut self, of: &Transaction, view: &View<'_>, plan: &mut Plan) {
-        if !view.health.is_whole() {
+        if !view.health.is_complete() {
             return self.unsynced.skip(of.rows);
         }
         self.read_held(of.rows, view, plan);
@@ -153,10 +154,11 @@ impl Resyncs for FloatingPlanner {
         }
     }
 
-    fn torn(&self, transaction: &Transaction, row: u64) -> Option<Torn> {
-        let held = self.map.held(row);
+    fn torn(&self, transaction: &Transaction, row: u64, is_gone: bool) -> Option<Torn> {
+        let (held, written) = (self.map.held(row), self.map.written(row));
         let parity = (held != 0).then(|| self.map.member(row, self.map.units()))?;
-        let units = each(held & Self::units_of(transaction)).map(|unit| self.map.member(row, unit)).collect();
+        let units = if is_gone { written } else { written & Self::units_of(transaction) };
+        let units = each(units).map(|unit| self.map.member(row, unit)).collect();
         Some(Torn { units, parity })
     }
 

@@ -131,13 +131,17 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     // More is under way when power is lost, and more of it are discards, which nobody does again.
     let (mean, writes) = if happens.loses_power { (mean / 8.0, 8..14) } else { (mean, 8..19) };
     let (mut now, mut left) = (SimTime::ZERO, REQUESTS as usize);
-    let mut has_failed_again = false;
+    let (mut has_failed_again, mut has_lost_power) = (false, false);
     for id in 0..REQUESTS {
-        if happens.distributes
-            && !has_failed_again
-            && id > REQUESTS / 2
-            && count(&array, |what| *what == MishapKind::Rebuilt) > 0
-        {
+        let happened = |kind| count(&array, |what| *what == kind) > 0;
+        let is_distributed = happens.distributes && happened(MishapKind::Rebuilt);
+        // Power is lost, and the array starts although a member is missing: nothing is missing of what members held.
+        let is_synced = happens.logs || seed % 2 == 1 || happened(MishapKind::Resynced);
+        if is_distributed && !is_synced && !has_lost_power {
+            has_lost_power = true;
+            array.lose_power(now).expect("members go on");
+        }
+        if is_distributed && is_synced && !has_failed_again && id > REQUESTS / 2 {
             has_failed_again = true;
             let first = array.mishaps().iter().find(|mishap| mishap.what == MishapKind::Failed);
             let first = u64::from(first.and_then(|mishap| mishap.device).expect("a member failed").0);
@@ -231,7 +235,7 @@ fn is_final(array: &Array<AnyProbe, AnyPayload>, config: &ArrayConfig) -> bool {
     let ended = array
         .mishaps()
         .iter()
-        .rposition(|mishap| matches!(mishap.what, MishapKind::Rebuilt | MishapKind::NoRoom(_)));
+        .rposition(|mishap| matches!(mishap.what, MishapKind::Rebuilt | MishapKind::Incomplete(_)));
     array.health().is_whole()
         || (began <= ended && replaced == config.faults.spares.len() && !(0..config.devices).any(is_partial))
 }

@@ -186,7 +186,7 @@ fn what_has_left_a_failed_member_stays_where_it_went_while_parity_is_logged() {
         stage.planner.is_logged(&write, log);
         let on = places[if is_moved { 4 } else { 1 }];
         let torn = Torn { units: vec![DeviceId(on.0)], parity: DeviceId(places[3].0) };
-        assert_eq!((stage.places(0)[1], stage.planner.torn(&write, 0)), (on, Some(torn)), "{log:?}");
+        assert_eq!((stage.places(0)[1], stage.planner.torn(&write, 0, false)), (on, Some(torn)), "{log:?}");
     }
     // A copy has lain where it went, which counts no more.
     let (mut stage, places) = full();
@@ -206,5 +206,5 @@ fn what_has_left_a_failed_member_stays_where_it_went_while_parity_is_logged() {
     stage.health.set(DeviceId(places[1].0), Condition::Failed);
     let write = begun(&mut stage, Operation::Write, 1..2);
     stage.planner.is_logged(&write, Logged::Parity);
-    assert_eq!((stage.places(0), stage.planner.torn(&write, 0)), (places, None));
+    assert_eq!((stage.places(0), stage.planner.torn(&write, 0, false)), (places, None));
 }

@@ -73,7 +73,12 @@ impl Happens {
         let mut rng = Rng::stream(seed, "gaftl/floating/errors");
         let scrub = rng.chance(0.5).then(|| Scrub { at: SimTime(rng.below(200_000_000)), repairs: false });
         let page_errors = [0.0003, 0.001, 0.003][rng.below(3) as usize];
-        let power_losses = (0..1 + rng.below(40)).map(|_| When::Request(1 + rng.below(REQUESTS))).collect();
+        let power_losses = (0..1 + rng.below(40)).map(|_| When::Request(1 + rng.below(REQUESTS)));
+        let mut power_losses: Vec<When> = power_losses.collect();
+        if self.logs && self.distributes {
+            // The member fails with what it was given, and power is lost at the same moment.
+            power_losses.push(faults.events[0].at);
+        }
         let bitmap =
             WriteHole::Bitmap { chunk: config.stripe_unit << rng.below(4), delay: SimDuration(1_000_000) };
         let write_hole = if rng.chance(0.5) { bitmap } else { WriteHole::Resync };
@@ -129,7 +134,8 @@ fn log(seed: u64, config: &ArrayConfig) -> WriteHole {
 fn distributed(seed: u64, config: &ArrayConfig, slowly: bool) -> Faults {
     let mut rng = Rng::stream(seed, "gaftl/floating/distributed");
     let device = DeviceId(rng.below(config.devices.into()) as u16);
-    let events = vec![Fault { device, at: When::Request(1 + rng.below(20)), what: Befalls::Failure }];
+    let at = When::Request(1 + rng.below(if slowly { REQUESTS } else { 20 }));
+    let events = vec![Fault { device, at, what: Befalls::Failure }];
     let rate = if slowly { 1_000_000 } else { 1 << 40 };
     let (step, depth) = (PAGE * (1 + rng.below(64)), 1 + rng.below(8) as u32);
     let rebuild = Rebuild { min_rate: rate, max_rate: rate, depth, step, ..Rebuild::default() };

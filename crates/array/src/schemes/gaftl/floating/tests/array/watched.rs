@@ -35,6 +35,9 @@ struct Run {
     wanted: Vec<Sum>,
 }
 
+/// What a log says, and the member that has this part of it; none if that is a journal.
+type Said = (Option<u16>, Sum);
+
 pub struct Shared {
     pub planner: FloatingPlanner,
     flash: HashMap<Place, Sum, FxBuildHasher>,
@@ -76,7 +79,7 @@ pub struct Shared {
     /// Transactions of which a log had nothing when power was lost: they have not been begun.
     undone: Vec<Transaction>,
     /// What a log has of transactions, the newest last: what each place that is written is to hold, and what it says.
-    logged: Vec<(Transaction, BTreeMap<Place, Sum>, Vec<Sum>)>,
+    logged: Vec<(Transaction, BTreeMap<Place, Sum>, Vec<Said>)>,
     /// It has of a row what the units add up to that are not written.
     has_partial_parity: bool,
     pub replays: u64,
@@ -357,8 +360,8 @@ impl Resyncs for Watched {
         }
     }
 
-    fn torn(&self, transaction: &Transaction, row: u64) -> Option<Torn> {
-        self.get().planner.torn(transaction, row)
+    fn torn(&self, transaction: &Transaction, row: u64, is_gone: bool) -> Option<Torn> {
+        self.get().planner.torn(transaction, row, is_gone)
     }
 
     fn is_lost(&mut self, member: DeviceId, offset: u64, length: u64) {
@@ -440,11 +443,12 @@ impl Payload for Watched {
         };
         let rest = |(_, row): &Place| {
             let rest = each(shared.planner.map.written(*row) & !changed);
-            rest.fold(Sum::default(), |sum, unit| sum.plus(1, &shared.newest(*row, unit)))
+            let sum = rest.fold(Sum::default(), |sum, unit| sum.plus(1, &shared.newest(*row, unit)));
+            (Some(shared.planner.map.member(*row, shared.planner.map.units()).0), sum)
         };
         let says = match shared.has_partial_parity {
             true => places.keys().map(rest).collect(),
-            false => places.values().cloned().collect(),
+            false => places.values().map(|sum| (None, sum.clone())).collect(),
         };
         shared.logged.push((*of.transaction, places, says));
     }
@@ -460,6 +464,9 @@ impl Payload for Watched {
             places = (of.rows.first..of.rows.end()).map(place).collect();
         }
         shared.replays += 1;
+        // A member that has failed says nothing any more.
+        let is_left = |on: &Option<u16>| on.is_none_or(|on| !shared.blank.contains_key(&on));
+        let known = known.into_iter().filter(|(on, _)| is_left(on)).map(|(_, sum)| sum).collect();
         let run = Run { of: Some(*by.transaction), is_replay: true, places, known, ..Run::default() };
         shared.running.insert(by.handle, run);
     }
