@@ -126,9 +126,11 @@ fn events(failures: &FailuresReport) -> Option<String> {
 
 /// What the array's own work did.
 fn work(failures: &FailuresReport) -> Option<String> {
+    let is_elsewhere = failures.events.iter().any(|event| event.what == Happening::Distributed);
+    let of = if is_elsewhere { "contents" } else { "spare" };
     let rebuilt = failures.rebuild.map(|rebuild| {
         let share = match rebuild.share {
-            share if share < 1.0 => format!(", {} of the contents", numbers::percent(share)),
+            share if share < 1.0 => format!(", {} of the {of}", numbers::percent(share)),
             _ => String::new(),
         };
         format!("{} were rebuilt{share}, {}", numbers::bytes(rebuild.work.bytes), pace(&rebuild.work))
@@ -223,6 +225,23 @@ mod tests {
             ..FailuresReport::default()
         });
         run
+    }
+
+    /// Nothing took its place, and a tenth could not be rebuilt.
+    #[test]
+    fn what_was_rebuilt_on_other_ssds_is_said() {
+        let mut run = failing();
+        let failures = run.array.failures.as_mut().expect("SSD 2 failed");
+        let event = |at_s, what| FailureEvent { at_s, device: Some(2), what };
+        failures.events = vec![
+            event(10.0, Happening::Failed),
+            event(12.0, Happening::Distributed),
+            event(14.0, Happening::Incomplete { bytes: 1 << 20 }),
+        ];
+        let said = sentences(&[run]);
+        let start = "local: SSD 2 failed at 10.000 s, its contents began to be rebuilt on the other SSDs at 12.000 s, 1.00 MiB \
+                     of SSD 2 could not be rebuilt there (14.000 s). 8.00 MiB were rebuilt, 50.0% of the contents, in 8.000 s";
+        assert!(said[0].starts_with(start), "{said:?}");
     }
 
     #[test]
