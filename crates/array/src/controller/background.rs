@@ -48,7 +48,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
 
     /// No spare takes the place of a failed member: what it held is to be rebuilt on the others, if it can be.
     pub(super) fn begin_to_distribute(&mut self, device: DeviceId, now: SimTime) -> Result<(), ArrayFailure> {
-        if !self.distributes(device) || self.is_refused() {
+        if !self.distributes(device) {
             return Ok(());
         }
         if let Some(failures) = self.failures.as_deref_mut() {

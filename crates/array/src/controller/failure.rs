@@ -206,7 +206,7 @@ impl<P: Probe, C: Payload> Array<P, C> {
             return self.stand_in(device, spare, now);
         }
         let Some((number, mut spare)) = failures.spares.pop() else {
-            return self.begin_to_distribute(device, now);
+            return if self.is_refused() { Ok(()) } else { self.begin_to_distribute(device, now) };
         };
         spare.takes_part(now);
         self.layers.replace(index, Terms::of(&spare));
