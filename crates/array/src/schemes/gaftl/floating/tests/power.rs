@@ -187,6 +187,9 @@ fn what_has_left_a_failed_member_stays_where_it_went_while_parity_is_logged() {
         let on = places[if is_moved { 4 } else { 1 }];
         let torn = Torn { units: vec![DeviceId(on.0)], parity: DeviceId(places[3].0) };
         assert_eq!((stage.places(0)[1], stage.planner.torn(&write, 0, false)), (on, Some(torn)), "{log:?}");
+        // Without its log parity is made of all units.
+        let units = [places[0], on, places[2]].map(|place| DeviceId(place.0)).to_vec();
+        assert_eq!(stage.planner.torn(&write, 0, true).map(|torn| torn.units), Some(units), "{log:?}");
     }
     // A copy has lain where it went, which counts no more.
     let (mut stage, places) = full();
