@@ -184,7 +184,10 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
         steps += 1;
     }
     // Idle time is used, also after power was lost; a member that collects at the very end keeps its copies.
-    let has_left = || (happens.loses_power || happens.distributes) && shared.get().planner.left.has(|_| true);
+    let has_left = || {
+        (happens.loses_power || happens.distributes || happens.fails)
+            && shared.get().planner.left.has(|_| true)
+    };
     while has_left() || array.transactions_under_way() > 0 {
         let wakeup = array.next_wakeup();
         assert!(steps < 1_000_000, "copies are left for ever");
@@ -197,7 +200,7 @@ fn run(seed: u64, level: Level, happens: Happens) -> Outcome {
     let mut shared = shared.get();
     let has_failed = |member: DeviceId| array.health().of(member) == Condition::Failed;
     let has_left = shared.planner.left.has(|member| !has_failed(member));
-    assert!(!happens.distributes || !has_left, "copies are left for ever");
+    assert!(!(happens.distributes || happens.fails) || !has_left, "copies are left for ever");
     let (own, losses) = (shared.planner.own, shared.planner.losses);
     let is_enough = !shared.has_lost();
     assert!(is_enough || happens.may_lose(), "nothing is lost: {losses:?}");
