@@ -43,8 +43,8 @@
 //! smallest array holds; the arrays of other policies are as full as before.
 //!
 //! With `thin = false` members have as many page numbers as pages, and an array as many rows. It holds `n - 2` members' worth of data, or `n - 3` on RAID-6, and
-//! a part of each member is empty, which is spare space to it. A declustered level holds the same amount, in stripes that never move:
-//! `array.level = "draid1:3d:1s"` on five members, or `"draid2:3d:1s"` on six.
+//! a part of each member is empty, which is spare space to it. A declustered level has the same capacity, and its stripes never move.
+//! That is `array.level = "draid1:3d:1s"` on five members, and `"draid2:3d:1s"` on six.
 //!
 //! Requests that are as long as a stripe of all members span two stripes. `array.layout` has no effect: parity begins on all members alike.
 //!

@@ -229,12 +229,15 @@ impl FloatingPlanner {
             if is_replaced {
                 self.left.is_written(member, row);
             }
-            if is_replaced && !is_held {
-                self.discards.push(PlannedOperation::data(member, Operation::Trim, row * self.row, self.row));
-            } else if !is_held && self.map.room().is_none() && slot != self.map.free() {
-                self.move_unwritten(row, slot, view);
-            }
             if !is_held {
+                let free = self.map.member(row, self.map.free());
+                if is_replaced {
+                    let trim = PlannedOperation::data(member, Operation::Trim, row * self.row, self.row);
+                    self.discards.push(trim);
+                } else if self.map.room().is_none() && view.health.takes_writes(free) {
+                    // When it is written, then not on a failed member.
+                    self.map.free_up(row, slot);
+                }
                 continue;
             }
             let case_hurt = self.hurt(row, &mut case, of, view);
@@ -335,13 +338,6 @@ impl FloatingPlanner {
 }
 
 impl FloatingPlanner {
-    /// What has not been written is to be written on the member that is free of its row, not on a failed one.
-    fn move_unwritten(&mut self, row: u64, slot: u16, view: &View<'_>) {
-        if view.health.takes_writes(self.map.member(row, self.map.free())) {
-            self.map.free_up(row, slot);
-        }
-    }
-
     /// The slot of a row that a member has.
     fn slot_on(&self, row: u64, member: DeviceId) -> Option<u16> {
         (0..self.members).find(|&slot| self.map.member(row, slot) == member)
