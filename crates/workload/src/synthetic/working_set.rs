@@ -20,11 +20,10 @@
 //!
 //! Leaves out: places that go out of use, returns after a typical time, a pace that changes.
 
-use harmonia_engine::Rng;
+use harmonia_engine::{Permutation, Rng};
 use harmonia_types::Bytes;
 
 use super::check_share;
-use super::zipf::Scatter;
 use crate::{SizeDistribution, WorkingSetPattern};
 
 /// What is touched, in bytes.
@@ -55,7 +54,7 @@ pub(super) struct WorkingSet {
     /// Length of a stretch, in grains; the last has what is left as well.
     stretch: u64,
     stretches: u64,
-    scatter: Scatter,
+    scatter: Permutation,
     /// Those opened so far, in their order.
     opened: Vec<Stretch>,
     /// Places in `opened` of those that are not full.
@@ -125,7 +124,7 @@ impl WorkingSet {
             grains,
             stretch,
             stretches,
-            scatter: Scatter::new(stretches, keys),
+            scatter: Permutation::new(stretches, keys),
             opened: Vec::new(),
             heads: Vec::new(),
             touched: 0,

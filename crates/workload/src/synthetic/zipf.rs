@@ -12,27 +12,24 @@
 //! dies share them as chance has it.
 //!
 //! Source: W. Hoermann, G. Derflinger, "Rejection-inversion to generate variates from monotone discrete distributions",
-//! ACM TOMACS 6 (3), 1996. The permutation is a four-round Feistel network with cycle walking: J. Black, P. Rogaway,
-//! "Ciphers with arbitrary finite domains", CT-RSA 2002; its round function is the finaliser of SplitMix64.
+//! ACM TOMACS 6 (3), 1996. The permutation is [`Permutation`].
 //!
 //! Leaves out: pages that cool down or heat up, and correlation between neighbours.
 
-use harmonia_engine::Rng;
-
-const ROUNDS: usize = 4;
+use harmonia_engine::{Permutation, Rng};
 
 /// Draws pages.
 #[derive(Debug, Clone)]
 pub(super) struct Zipf {
     ranks: Ranks,
-    scatter: Scatter,
+    scatter: Permutation,
 }
 
 impl Zipf {
     /// Over pages `0..pages`, at least one. Equal `keys` scatter alike.
     pub(super) fn new(theta: f64, pages: u64, keys: Rng) -> Result<Self, String> {
         if theta.is_finite() && theta > 0.0 {
-            Ok(Zipf { ranks: Ranks::new(theta, pages), scatter: Scatter::new(pages, keys) })
+            Ok(Zipf { ranks: Ranks::new(theta, pages), scatter: Permutation::new(pages, keys) })
         } else {
             Err(format!(
                 "address.theta = {theta}: it is the exponent of a zipf law and must be greater than 0"
@@ -105,51 +102,6 @@ fn inverse(theta: f64, area: f64) -> f64 {
     libm::exp(ratio * area)
 }
 
-/// A permutation of `0..n`.
-#[derive(Debug, Clone)]
-pub(super) struct Scatter {
-    n: u64,
-    /// Bits of half a number.
-    half: u32,
-    keys: [u64; ROUNDS],
-}
-
-impl Scatter {
-    pub(super) fn new(n: u64, mut rng: Rng) -> Self {
-        // The smallest even number of bits that holds n - 1, so at most 4 n numbers; at least 1 bit a half.
-        let bits = u64::BITS - (n - 1).leading_zeros();
-        Scatter { n, half: bits.div_ceil(2).max(1), keys: std::array::from_fn(|_| rng.next_u64()) }
-    }
-
-    pub(super) fn apply(&self, index: u64) -> u64 {
-        debug_assert!(index < self.n);
-        let mut walked = index;
-        // The walk follows a cycle that `index` itself is on, so it comes back below n.
-        loop {
-            walked = self.once(walked);
-            if walked < self.n {
-                return walked;
-            }
-        }
-    }
-
-    fn once(&self, value: u64) -> u64 {
-        let mask = (1u64 << self.half) - 1;
-        let (mut left, mut right) = (value >> self.half, value & mask);
-        for key in self.keys {
-            (left, right) = (right, left ^ (mix(right ^ key) & mask));
-        }
-        left << self.half | right
-    }
-}
-
-/// The finaliser of SplitMix64.
-fn mix(mut value: u64) -> u64 {
-    value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
-}
-
 #[cfg(test)]
 mod tests {
     use harmonia_engine::Rng;
@@ -207,7 +159,7 @@ mod tests {
     fn hot_pages_lie_apart_and_elsewhere_for_another_seed() {
         let n = 1_000_003;
         let places = |seed| {
-            let scatter = Scatter::new(n, Rng::stream(seed, "scatter"));
+            let scatter = Permutation::new(n, Rng::stream(seed, "scatter"));
             (0..1000).map(|rank| scatter.apply(rank) as f64 / n as f64).collect::<Vec<f64>>()
         };
         let hot = places(1);
@@ -219,14 +171,6 @@ mod tests {
     }
 
     proptest! {
-        #[test]
-        fn scattering_is_a_permutation(n in 1u64..5000, seed in any::<u64>()) {
-            let scatter = Scatter::new(n, Rng::stream(seed, "scatter"));
-            let mut places: Vec<u64> = (0..n).map(|rank| scatter.apply(rank)).collect();
-            places.sort_unstable();
-            prop_assert!(places.into_iter().eq(0..n));
-        }
-
         #[test]
         fn any_exponent_and_size_gives_ranks_in_range(theta in 1e-6f64..10.0, n in 1u64..1 << 40, seed in any::<u64>()) {
             let ranks = Ranks::new(theta, n);
