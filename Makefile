@@ -87,9 +87,9 @@ test: prerequisites
 	cargo test --locked --lib --bins --tests
 	cargo test --locked --doc
 
-# Tests of these programs that simulate for long; they are marked `#[ignore = "long: make simulations"]`.
+# Tests that simulate for long; they are marked `#[ignore = "long: make simulations"]`.
 simulations: prerequisites
-	cargo test --locked --test all --test contents --test hidden --test registry -- --ignored --skip ten_drives_are_found
+	cargo test --locked --lib --test all --test contents --test hidden --test registry -- --ignored --skip ten_drives_are_found --skip in_many_histories
 
 STEPS := fmt links prose clippy rustdoc test simulations examples
 # Two of these rows run at once: the longest first, and one that builds in target/debug beside none that does.
@@ -299,9 +299,8 @@ swarm: prerequisites
 torture: prerequisites
 	cargo run --release --locked -p harmonia-array --example torture -- $(OPERATIONS) $(SEED)
 
-# Ignored tests of the library itself. `make simulations` runs those of its programs.
 histories: prerequisites
-	cargo test --locked -p harmonia-array --lib -- --ignored
+	cargo test --locked -p harmonia-array --lib in_many_histories -- --ignored
 
 # What `harmonia calibrate` finds of ten simulated drives, from files alone.
 calibrations: prerequisites

@@ -47,9 +47,9 @@ PATIENCE = 5
 LIMITED = ["prlimit", f"--as={8 << 30}"]
 """What never ends may also take all memory."""
 SURVIVORS_AT_MOST = 0.1
-LONG = {"all", "contents", "registry"}
+LONG = {"all", "contents", "registry", "harmonia_array"}
 """Programs whose long tests `make simulations` runs: they are marked as ignored."""
-LONGEST = ["contents_are_right_in_many_histories", "contents_are_right_with_two_parities_in_many_histories", "coverage_to_look_at"]
+LONGEST = ["in_many_histories", "coverage_to_look_at"]
 """Ignored tests of other programs, which `make check` never runs."""
 
 
@@ -177,7 +177,8 @@ class Test:
 
     @property
     def only(self) -> list[str]:
-        return [*([f"{self.module}::"] if self.module else []), *(["--include-ignored"] if self.has_long else [])]
+        long = ["--include-ignored", *(f"--skip={name}" for name in LONGEST)]
+        return [*([f"{self.module}::"] if self.module else []), *(long if self.has_long else [])]
 
     def by_module(self) -> list[Test]:
         """The same, module by module: a mutant need not wait for those that do not come by it."""

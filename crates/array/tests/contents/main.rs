@@ -382,6 +382,7 @@ fn histories_with_power_losses<C: Content>(first_seed: u64, histories: u64) -> C
 
 /// Power is lost at random moments. What was acknowledged stands, and a write hole takes exactly what flash says that it will.
 #[test]
+#[ignore = "long: make simulations"]
 fn contents_outlive_losses_of_power() {
     let sum = histories_with_power_losses::<Tag>(0, 120);
     let power = &sum.power;
@@ -441,6 +442,7 @@ fn what_was_flushed_or_written_with_fua_outlives_losses_of_power_in_caches_witho
 /// On every level with redundancy all is gone through afterwards: parity and copies agree with what is there, and reads see one state of
 /// it meanwhile.
 #[test]
+#[ignore = "long: make simulations"]
 fn what_was_flushed_outlives_losses_of_power_below_redundancy() {
     let sum = forgetful_histories(Hole::Resync, 100);
     let power = &sum.power;

@@ -89,6 +89,7 @@ fn where_collection_is_dear_spare_helps() {
 
 /// Drives that hold a part of their map read it for most requests: twice the memory is named beside what coordination brings.
 #[test]
+#[ignore = "long: make simulations"]
 fn where_the_map_does_not_fit_more_memory_is_named() {
     let sets = [&rate(400) as &str, "ssd.ftl.mapping_cache=16KiB", "ssd.ftl.mapping_entry=64"];
     let advice = advice(1, &sets, |kind| matches!(kind, Kind::Map | Kind::Coordination));

@@ -220,6 +220,7 @@ fn responses_apart(units: usize, load: Load, drive: &Drive, sets: &[&str]) -> us
 
 /// A quarter of the load comes after collection has begun.
 #[test]
+#[ignore = "long: make simulations"]
 fn a_second_simulator_has_every_response_where_reads_suspend_programs() {
     let load = Load { reads: 30_000.0, writes: 50_000.0, requests: 400_000, warmup: 0 };
     let sets = ["ssd.gc.soft_threshold=15", "precondition.overwrite=0"];

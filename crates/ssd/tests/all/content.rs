@@ -405,6 +405,7 @@ fn check(seed: u64, pages: Pages, maps: bool) -> [u64; 9] {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn every_read_returns_the_last_write_that_arrived_before_it() {
     let sum = (0..600)
         .map(|seed| check(seed, Pages::Single, false))
@@ -442,6 +443,7 @@ fn every_read_returns_the_last_write_where_dies_share_their_blocks() {
 
 /// The same where memory does not hold the map: pages of the map are read and written between, and moved like others.
 #[test]
+#[ignore = "long: make simulations"]
 fn every_read_returns_the_last_write_where_the_map_lies_on_flash() {
     for pages in [Pages::Single, Pages::Packed] {
         let all = (0..500).map(|seed| check(seed, pages, true));

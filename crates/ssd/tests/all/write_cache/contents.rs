@@ -501,6 +501,7 @@ fn check_losses(seed: u64, packs: bool, seen: &mut Lost) {
 }
 
 #[test]
+#[ignore = "long: make simulations"]
 fn after_a_loss_of_power_every_page_is_one_that_was_written_there_since_the_last_flush_or_fua() {
     for packs in [false, true] {
         let mut seen = Lost::default();
