@@ -38,7 +38,7 @@ mod traces;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
-use harmonia_array::{AgedState, AgeingPlan, age};
+use harmonia_array::{AgedState, AgeingPlan, COUNTED_FROM, age};
 use harmonia_metrics::Report;
 use harmonia_run::{RunOptions, compare, run_aged};
 use harmonia_scenario::{Scenario, Variant};
@@ -217,6 +217,7 @@ fn aged(scenario: &Scenario, threads: usize) -> AgedState {
         fill: scenario.precondition.fill,
         overwrite: scenario.precondition.overwrite,
         within: None,
+        counted_from: COUNTED_FROM,
         seed: scenario.seed,
         threads,
         cancel: &cancel,

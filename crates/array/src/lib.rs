@@ -31,7 +31,9 @@ pub mod stripe_cache;
 mod stripes;
 pub mod years;
 
-pub use aged::{AGEING_VERSION, AgedState, AgeingError, AgeingPlan, Steadiness, age, age_by, ageing_pages};
+pub use aged::{
+    AGEING_VERSION, AgedState, AgeingError, AgeingPlan, COUNTED_FROM, Steadiness, age, age_by, ageing_pages,
+};
 pub use config::{
     ArrayConfig, Avoid, Befalls, CoordinationConfig, DegradedWrites, Fault, Faults, Interface, Knowledge,
     MemberConfig, Reads, Rebuild, Scrub, SmallWrite, StripeCacheConfig, When, WriteHole,

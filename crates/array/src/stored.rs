@@ -34,6 +34,8 @@ struct Header<T> {
     key: String,
     /// The bits of the write amplifications, because text may lose the last of them.
     windows: [Option<u64>; 2],
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    by_numbers: bool,
     devices: Vec<T>,
 }
 
@@ -51,6 +53,7 @@ impl AgedState {
         let header = serde_json::to_vec(&Header {
             key: key.to_owned(),
             windows: self.steadiness.windows.map(|window| window.map(f64::to_bits)),
+            by_numbers: self.steadiness.by_numbers,
             devices: self.devices.iter().map(Ftl::unit_states).collect(),
         })?;
         let length =
@@ -114,7 +117,7 @@ impl AgedState {
             return wrong("the tables are damaged");
         }
         let windows = header.windows.map(|window| window.map(f64::from_bits));
-        Ok(AgedState { devices, steadiness: Steadiness { windows } })
+        Ok(AgedState { devices, steadiness: Steadiness { windows, by_numbers: header.by_numbers } })
     }
 }
 

@@ -9,8 +9,8 @@ use harmonia_array::coordination::{Parameters, REGISTRY};
 use harmonia_array::layout::{Copies, Groups, Pattern, Rotation};
 use harmonia_array::payload::{self, AnyPayload, NoPayload};
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, Condition, CoordinationConfig, Fault, Faults, Level,
-    MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, When, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, Befalls, COUNTED_FROM, Condition, CoordinationConfig, Fault,
+    Faults, Level, MemberConfig, MessageCounters, Mishap, MishapKind, Rebuild, Scrub, When, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::presets;
@@ -100,6 +100,7 @@ fn aged_as(config: &ArrayConfig) -> AgedState {
         fill: 1.0,
         overwrite: 2.0,
         within: None,
+        counted_from: COUNTED_FROM,
         seed: 7,
         threads: 1,
         cancel: &cancel,

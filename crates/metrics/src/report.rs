@@ -224,6 +224,10 @@ pub struct PreconditionReport {
     pub fill: f64,
     /// Random overwrites, in multiples of the logical space. Unit: ratio.
     pub overwrite: f64,
+    /// Of large allocation units only the numbers of valid pages were followed; which pages these are, and what each holds, was drawn
+    /// at the end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_numbers: bool,
 }
 
 /// Several runs in the order asked for; those of one seed began with the same aged array, where they age alike.

@@ -151,6 +151,7 @@ fn report() -> Report {
             write_amplification_windows: [None, Some(2.25)],
             fill: 1.0,
             overwrite: 3.0,
+            by_numbers: false,
         },
         label: "selective".to_owned(),
         trace: None,

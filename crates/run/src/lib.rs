@@ -42,7 +42,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use harmonia_array::{
-    AgedState, AgeingError, AgeingPlan, Followed, Followup, Steadiness, age, age_by, ageing_pages,
+    AgedState, AgeingError, AgeingPlan, COUNTED_FROM, Followed, Followup, Steadiness, age, age_by,
+    ageing_pages,
 };
 use harmonia_engine::Rng;
 use harmonia_engine::workers::{self, CancelOnPanic};
@@ -586,6 +587,7 @@ fn precondition(
             fill,
             overwrite,
             within: overwritten(scenario),
+            counted_from: COUNTED_FROM,
             seed: scenario.precondition.seed.unwrap_or(scenario.seed),
             threads,
             cancel: options.cancel,

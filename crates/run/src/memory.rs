@@ -1,7 +1,7 @@
 //! Does it fit? A simulation that does not is refused with the number that would, instead of dying half-way.
 
 use harmonia_array::layout::Layout;
-use harmonia_ssd::{Allocation, HugeTable, Scale, SsdConfig};
+use harmonia_ssd::{Allocation, Ftl, Scale, Shape, SsdConfig};
 use harmonia_types::units::format_bytes;
 
 use crate::{RunError, bad_input};
@@ -10,8 +10,8 @@ use harmonia_scenario::Scenario;
 /// Refuses a group of runs that would not fit into the memory this system has left, where it says.
 pub(crate) fn check(scenario: &Scenario, copies: usize) -> Result<(), RunError> {
     let Some(Available { memory, addresses }) = available() else { return Ok(()) };
-    fits(scenario, copies, state_bytes(scenario, HugeTable::memory_bytes), memory)?;
-    fits(scenario, copies, state_bytes(scenario, HugeTable::address_bytes), addresses)
+    fits(scenario, copies, state_bytes(scenario, Ftl::memory_bytes), memory)?;
+    fits(scenario, copies, state_bytes(scenario, Ftl::address_bytes), addresses)
 }
 
 /// Refuses them if so many bytes of state do not fit into what is available.
@@ -49,8 +49,8 @@ fn smaller(scenario: &Scenario, times: u64) -> Option<u32> {
     members.iter().all(works).then_some(divisor)
 }
 
-/// Mapping tables and block tables of all members and spares, and of the journal, and the map of floating stripes. `table` is what a table of so many entries takes.
-fn state_bytes(scenario: &Scenario, table: fn(u64) -> u64) -> u64 {
+/// Mapping tables and block tables of all members and spares, and of the journal, and the map of floating stripes. `tables` is what those of a device take.
+fn state_bytes(scenario: &Scenario, tables: fn(&Shape) -> u64) -> u64 {
     let of = |member: &harmonia_array::MemberConfig| {
         let Ok(shape) = member.ssd.resolve() else { return 0 };
         let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
@@ -58,7 +58,7 @@ fn state_bytes(scenario: &Scenario, table: fn(u64) -> u64) -> u64 {
         let programs = u64::from(shape.data_pages / shape.packing.slots_per_program());
         let chooses = shape.dies_per_unit > 1 && member.ssd.ftl.allocation == Allocation::Dynamic;
         let of_dies = if chooses { blocks * (2 * programs + 4 * u64::from(shape.dies_per_unit)) } else { 0 };
-        table(blocks << shape.page_bits) + table(shape.entries() as u64) + blocks * 16 + of_dies
+        tables(&shape) + of_dies
     };
     let faults = &scenario.array.faults;
     let devices: u64 =

@@ -167,6 +167,7 @@ pub(crate) fn build(
             write_amplification_windows: steadiness.windows,
             fill: scenario.precondition.fill,
             overwrite: scenario.precondition.overwrite,
+            by_numbers: steadiness.by_numbers,
         },
         label: label(variant),
         trace: measured.trace.map(trace),

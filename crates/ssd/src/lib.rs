@@ -41,8 +41,8 @@ pub use device::{
 };
 pub use endurance::{DriveEndurance, WearConfig};
 pub use ftl::{
-    Collected, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, RandomOverwrites, Tally, UnitMut, UnitState,
-    Worn,
+    Collected, Counted, Damaged, FreeList, Ftl, Goal, Moved, OutOfBlocks, RandomOverwrites, Tally, UnitMut,
+    UnitState, Worn,
 };
 pub use harmonia_types::registry::PolicyConfig;
 pub use leveling::LevelingConfig;

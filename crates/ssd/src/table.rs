@@ -1,5 +1,7 @@
 //! Flat tables on huge pages: the mapping tables are megabytes to gigabytes and hit at random, so that misses of address
 //! translation would cost as much as those of the caches.
+//!
+//! A large table of which a good part is never used lies on small pages instead, so that this part takes no memory.
 
 use std::alloc::{Layout, handle_alloc_error};
 use std::ops::{Deref, DerefMut};
@@ -16,9 +18,64 @@ pub struct HugeTable {
     /// Where in it the table begins, in bytes: at a huge page, if it fills one.
     start: usize,
     len: usize,
+    /// What is used of it, if that is not all.
+    parts: Option<Parts>,
+}
+
+/// A table whose entries are used in parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts {
+    /// How many entries a part has that are used: the first of them.
+    pub used: usize,
+    /// How many it has.
+    pub of: usize,
+}
+
+impl Parts {
+    /// Bytes of a table that is worth small pages.
+    const LARGE: u64 = 1 << 30;
+
+    /// If a table of so many entries is large, and a quarter of it is not used.
+    fn worth_it(self, len: u64) -> Option<Parts> {
+        let bytes = len * size_of::<u32>() as u64;
+        (bytes >= Self::LARGE && 4 * self.used <= 3 * self.of).then_some(self)
+    }
+
+    /// Bytes of memory that a table of so many entries takes then.
+    fn memory_bytes(self, len: u64) -> u64 {
+        const SMALL_PAGE: usize = 4096;
+        let of_part = (self.used * size_of::<u32>()).next_multiple_of(SMALL_PAGE) as u64;
+        len / self.of as u64 * of_part
+    }
 }
 
 impl HugeTable {
+    /// A table of `len` entries that are used in parts. Those that are used are `value`.
+    pub fn in_parts(len: usize, value: u32, parts: Parts) -> Self {
+        let mut table = HugeTable::zeroed_in_parts(len, parts);
+        match table.parts {
+            Some(parts) => table.chunks_mut(parts.of).for_each(|part| part[..parts.used].fill(value)),
+            None => table.fill(value),
+        }
+        table
+    }
+
+    /// The same of zeros, whose memory the system hands out only where it is written.
+    pub fn zeroed_in_parts(len: usize, parts: Parts) -> Self {
+        match parts.worth_it(len as u64) {
+            Some(parts) => HugeTable::on_small_pages(len, parts),
+            None => HugeTable::zeroed(len),
+        }
+    }
+
+    fn on_small_pages(len: usize, parts: Parts) -> Self {
+        let layout = Layout::array::<u32>(len).expect("a table fits the address space");
+        let Ok(memory) = MmapMut::map_anon(layout.size()) else { handle_alloc_error(layout) };
+        #[cfg(target_os = "linux")]
+        let _ = memory.advise(memmap2::Advice::NoHugePage);
+        HugeTable { memory, start: 0, len, parts: Some(parts) }
+    }
+
     /// A table of `len` entries, all `value`.
     pub fn new(len: usize, value: u32) -> Self {
         let mut table = HugeTable::zeroed(len);
@@ -43,7 +100,7 @@ impl HugeTable {
             let huge = on_huge_pages(bytes as u64) as usize;
             let _ = memory.advise_range(memmap2::Advice::HugePage, start, huge);
         }
-        HugeTable { memory, start, len }
+        HugeTable { memory, start, len, parts: None }
     }
 
     /// Bytes of memory that a table of `len` entries takes once all are written. A system that puts everything on huge pages
@@ -51,6 +108,11 @@ impl HugeTable {
     pub fn memory_bytes(len: u64) -> u64 {
         let bytes = len * size_of::<u32>() as u64;
         if room(bytes) > bytes { on_huge_pages(bytes).max(bytes) } else { bytes }
+    }
+
+    /// The same of a table whose entries are used in parts.
+    pub fn memory_bytes_in_parts(len: u64, parts: Parts) -> u64 {
+        parts.worth_it(len).map_or_else(|| HugeTable::memory_bytes(len), |parts| parts.memory_bytes(len))
     }
 
     /// Bytes of address space that it takes.
@@ -75,8 +137,14 @@ fn on_huge_pages(bytes: u64) -> u64 {
 
 impl Clone for HugeTable {
     fn clone(&self) -> Self {
-        let mut table = HugeTable::zeroed(self.len);
-        table.copy_from_slice(self);
+        let Some(parts) = self.parts else {
+            let mut table = HugeTable::zeroed(self.len);
+            table.copy_from_slice(self);
+            return table;
+        };
+        let mut table = HugeTable::on_small_pages(self.len, parts);
+        let pairs = table.chunks_mut(parts.of).zip(self.chunks(parts.of));
+        pairs.for_each(|(to, from)| to[..parts.used].copy_from_slice(&from[..parts.used]));
         table
     }
 }
@@ -119,6 +187,23 @@ mod tests {
         table[2_999_999] = 8;
         assert_eq!((copy[2_999_999], table[2_999_999]), (7, 8));
         assert_eq!(HugeTable::zeroed(3_000_000), HugeTable::new(3_000_000, 0));
+    }
+
+    /// Parts of 9,000 entries of 16,384: of 1.2 GiB two thirds take memory.
+    #[test]
+    fn what_no_part_uses_takes_no_memory() {
+        let (parts, len) = (Parts { used: 9_000, of: 16_384 }, 16_384 * 20_000);
+        let mut table = HugeTable::in_parts(len, 7, parts);
+        assert_eq!([table[0], table[8_999], table[9_000], table[len - 16_384]], [7, 7, 0, 7]);
+        assert_eq!(HugeTable::memory_bytes_in_parts(len as u64, parts), 20_000 * 9 * 4096);
+        table[len - 16_384] = 8;
+        let copy = table.clone();
+        table[0] = 9;
+        assert_eq!([copy[0], copy[9_000], copy[len - 16_384]], [7, 0, 8]);
+        let is_sparse = |used, len| HugeTable::in_parts(len, 1, Parts { used, ..parts })[used] == 0;
+        assert!(!is_sparse(9_000, 16_384 * 100), "a small table lies on huge pages");
+        assert!(Parts { used: 12_289, ..parts }.worth_it(len as u64).is_none(), "and a full one");
+        assert!(Parts { used: 12_288, ..parts }.worth_it(len as u64).is_some());
     }
 
     #[test]

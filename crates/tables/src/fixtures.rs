@@ -78,6 +78,7 @@ pub fn run(label: &str, schedule: &str, gc_us: u64, erases: u64, shares: &[f64])
         write_amplification_windows: [Some(4.71), Some(4.72)],
         fill: 1.0,
         overwrite: 3.0,
+        by_numbers: false,
     };
     report
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::common::{PAGE, level, one_die};
 use harmonia_array::layout::Rotation;
-use harmonia_array::{AgedState, AgeingError, AgeingPlan, ArrayConfig, Level, age_by};
+use harmonia_array::{AgedState, AgeingError, AgeingPlan, ArrayConfig, COUNTED_FROM, Level, age_by};
 use harmonia_engine::Rng;
 use harmonia_ssd::{Allocation, Amount, Ftl};
 use harmonia_types::{DeviceId, HostRequest, IoCause, Operation, SimTime};
@@ -35,6 +35,7 @@ fn aged(
         fill: 1.0,
         overwrite,
         within: None,
+        counted_from: COUNTED_FROM,
         seed: 7,
         threads,
         cancel: &AtomicBool::new(false),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::common::{PAGE, level, one_die, raid0};
 use harmonia_array::layout::Rotation;
-use harmonia_array::{AgedState, AgeingError, AgeingPlan, ArrayConfig, Level, age};
+use harmonia_array::{AgedState, AgeingError, AgeingPlan, ArrayConfig, COUNTED_FROM, Level, age};
 use harmonia_ssd::block::{BlockState, state_of, valid_of};
 use harmonia_ssd::{Amount, Frontiers, Ftl, SsdConfig, Superblock};
 use harmonia_types::IoCause;
@@ -26,7 +26,16 @@ fn device(dies: u32) -> SsdConfig {
 }
 
 fn plan<'a>(seed: u64, fill: f64, pages_done: &'a AtomicU64, cancel: &'a AtomicBool) -> AgeingPlan<'a> {
-    AgeingPlan { fill, overwrite: 3.0, within: None, seed, threads: 2, cancel, pages_done }
+    AgeingPlan {
+        fill,
+        overwrite: 3.0,
+        within: None,
+        counted_from: COUNTED_FROM,
+        seed,
+        threads: 2,
+        cancel,
+        pages_done,
+    }
 }
 
 fn aged(config: &ArrayConfig, seed: u64, fill: f64) -> AgedState {
@@ -34,8 +43,8 @@ fn aged(config: &ArrayConfig, seed: u64, fill: f64) -> AgedState {
 }
 
 /// What is compared: write amplification of both windows, live pages of a victim on average, and mean and variance of the live
-/// pages of blocks, by quarters of their age.
-fn measures(state: &AgedState) -> Vec<f64> {
+/// pages of blocks of the first unit, by quarters of their age.
+pub(super) fn measures(state: &AgedState) -> Vec<f64> {
     let ftl = &state.devices[0];
     ftl.audit();
     let tally = ftl.tally();
@@ -53,7 +62,7 @@ fn measures(state: &AgedState) -> Vec<f64> {
     found
 }
 
-fn moments(samples: &[f64]) -> (f64, f64) {
+pub(super) fn moments(samples: &[f64]) -> (f64, f64) {
     let count = samples.len() as f64;
     let mean = samples.iter().sum::<f64>() / count;
     let squares = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>();

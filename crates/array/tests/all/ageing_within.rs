@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::common::{PAGE, level, one_die, raid0};
 use harmonia_array::layout::Rotation;
-use harmonia_array::{AgedState, AgeingError, AgeingPlan, ArrayConfig, Level, age, ageing_pages};
+use harmonia_array::{
+    AgedState, AgeingError, AgeingPlan, ArrayConfig, COUNTED_FROM, Level, age, ageing_pages,
+};
 use harmonia_ssd::{Allocation, Amount, Ftl};
 use harmonia_types::IoCause;
 
@@ -16,6 +18,7 @@ fn aged(config: &ArrayConfig, overwrite: f64, within: Option<u64>) -> Result<Age
         fill: 1.0,
         overwrite,
         within,
+        counted_from: COUNTED_FROM,
         seed: 7,
         threads: 2,
         cancel: &AtomicBool::new(false),
@@ -137,6 +140,7 @@ fn ageing_counts_the_pages_that_it_has_said_it_would_write() {
                 fill,
                 overwrite,
                 within: None,
+                counted_from: COUNTED_FROM,
                 seed: 7,
                 threads: 2,
                 cancel: &cancel,

@@ -14,8 +14,8 @@
 use crate::common::{PAGE, drain, level, one_die, request};
 use harmonia_array::layout::{Groups, Layout, Rotation};
 use harmonia_array::{
-    AgeingPlan, Array, ArrayConfig, Befalls, Condition, Fault, Faults, Level, MemberConfig, MishapKind,
-    Rebuild, SmallWrite, When, age,
+    AgeingPlan, Array, ArrayConfig, Befalls, COUNTED_FROM, Condition, Fault, Faults, Level, MemberConfig,
+    MishapKind, Rebuild, SmallWrite, When, age,
 };
 use harmonia_engine::Rng;
 use harmonia_ssd::probe::NoProbe;
@@ -55,6 +55,7 @@ fn build(config: &ArrayConfig) -> Array {
         fill: 1.0,
         overwrite: 0.0,
         within: None,
+        counted_from: COUNTED_FROM,
         seed: 1,
         threads: 1,
         cancel: &cancel,

@@ -2,6 +2,7 @@
 //! anew. [`common`] is what several of them use.
 
 mod ageing_by;
+mod ageing_by_numbers;
 mod ageing_superblocks;
 mod ageing_within;
 mod behind_caches;

@@ -14,8 +14,8 @@ use harmonia_array::planner::mirrored::MirroredPlanner;
 use harmonia_array::planner::parity::ParityPlanner;
 use harmonia_array::planner::striped::StripedPlanner;
 use harmonia_array::{
-    AgedState, AgeingPlan, Array, ArrayConfig, CoordinationConfig, Interface, Level, MemberConfig,
-    MessageCounters, Parts, age,
+    AgedState, AgeingPlan, Array, ArrayConfig, COUNTED_FROM, CoordinationConfig, Interface, Level,
+    MemberConfig, MessageCounters, Parts, age,
 };
 use harmonia_engine::Rng;
 use harmonia_flash::{Copyback, Geometry, LinkConfig, Timing};
@@ -124,6 +124,7 @@ fn aged(config: &ArrayConfig, seed: u64) -> AgedState {
         fill: 0.9,
         overwrite: 1.5,
         within: None,
+        counted_from: COUNTED_FROM,
         seed,
         threads: 1,
         cancel: &AtomicBool::new(false),

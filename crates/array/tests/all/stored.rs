@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::common::{PAGE, level, one_die, raid0};
-use harmonia_array::{AGEING_VERSION, AgedState, AgeingPlan, ArrayConfig, Level, age};
+use harmonia_array::{AGEING_VERSION, AgedState, AgeingPlan, ArrayConfig, COUNTED_FROM, Level, age};
 use harmonia_ssd::gc::victim;
 use harmonia_ssd::{Allocation, AllocationUnit, Amount, Frontiers, Order, SsdConfig, Superblock};
 use xxhash_rust::xxh3::xxh3_64;
@@ -17,6 +17,7 @@ fn aged(config: &ArrayConfig, fill: f64) -> AgedState {
         fill,
         overwrite: 3.0,
         within: None,
+        counted_from: COUNTED_FROM,
         seed: 7,
         threads: 2,
         cancel: &AtomicBool::new(false),
@@ -173,7 +174,7 @@ fn the_state_of_another_array_is_not_taken() {
 #[cfg(target_endian = "little")]
 #[test]
 fn the_same_version_ages_alike() {
-    const VERSION: u32 = 4;
+    const VERSION: u32 = 5;
     const GOLDEN: &[(&str, u64)] = &[
         ("greedy", 0xe89c_0905_c85c_122b),
         ("cost-benefit", 0x81b5_580f_0143_94e0),

@@ -70,13 +70,14 @@ fn a_member_fails_and_others_stand_in_for_it() {
 /// Spare space stays empty while members are aged: a member's live pages are its units.
 #[test]
 fn ageing_leaves_spare_space_empty() {
-    use harmonia_array::{AgeingPlan, age};
+    use harmonia_array::{AgeingPlan, COUNTED_FROM, age};
     let config = scenario(&["array.stripe_unit=\"16KiB\""]).array;
     let pages_done = std::sync::atomic::AtomicU64::new(0);
     let plan = AgeingPlan {
         fill: 1.0,
         overwrite: 1.0,
         within: None,
+        counted_from: COUNTED_FROM,
         seed: 1,
         threads: 1,
         cancel: &NEVER,

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use harmonia_array::{AgeingPlan, age};
+use harmonia_array::{AgeingPlan, COUNTED_FROM, age};
 use harmonia_metrics::Report;
 use harmonia_run::{RunOptions, aged_arrays, run};
 use harmonia_scenario::{Scenario, Variant};
@@ -32,6 +32,7 @@ fn free_blocks(keys: &str) -> Vec<u32> {
         fill: 1.0,
         overwrite: 3.0,
         within: None,
+        counted_from: COUNTED_FROM,
         seed: 1,
         threads: 1,
         cancel: &AtomicBool::new(false),

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use harmonia_array::{AgeingPlan, Array, age};
+use harmonia_array::{AgeingPlan, Array, COUNTED_FROM, age};
 use harmonia_metrics::{Observer, Report};
 use harmonia_run::{Observe, RunOptions, Unobserved, compare, run};
 use harmonia_scenario::{Scenario, Variant};
@@ -102,6 +102,7 @@ fn stepped(scenario: &Scenario) -> Vec<(u64, u64, u64)> {
         fill,
         overwrite,
         within: None,
+        counted_from: COUNTED_FROM,
         seed: scenario.seed,
         threads: 1,
         cancel: &cancel,

@@ -13,7 +13,7 @@ use crate::config::{Infeasible, SsdConfig};
 use crate::leveling::LevelingConfig;
 use crate::probe::{Origin, Probe};
 use crate::shape::Shape;
-use crate::table::HugeTable;
+use crate::table::{HugeTable, Parts};
 
 /// The mapping state of one device. Cloning it is how an aged device is shared by runs.
 #[derive(Debug, Clone)]
@@ -37,6 +37,14 @@ pub struct Ftl {
     pub(crate) units: Vec<UnitState>,
     /// Reused by relocation: the live LPNs of a victim.
     pub(super) scratch: Vec<u32>,
+}
+
+/// Bytes that are kept of a block.
+const OF_BLOCK: u64 = 16;
+
+/// What blocks use of the reverse map: a page number is that of a block and, behind it, that of a page there.
+pub(super) fn parts(shape: &Shape) -> Parts {
+    Parts { used: shape.data_pages as usize, of: 1 << shape.page_bits }
 }
 
 impl Ftl {
@@ -70,7 +78,7 @@ impl Ftl {
             free_list: config.ftl.free_list,
             is_simple: !shape.is_dynamic() && placing.is_none(),
             map: HugeTable::new(shape.entries(), NONE),
-            reverse: HugeTable::new(units * (blocks << shape.page_bits), NONE),
+            reverse: HugeTable::in_parts(units * (blocks << shape.page_bits), NONE, parts(&shape)),
             entries: vec![encode(BlockState::Free, 0); units * blocks],
             best: vec![GroupKey::NONE; units * blocks.div_ceil(GROUP)],
             erases: vec![0; units * blocks],
@@ -81,6 +89,24 @@ impl Ftl {
             scratch: Vec::new(),
             shape,
         })
+    }
+
+    /// Bytes of memory that the tables of a device of this shape take.
+    pub fn memory_bytes(shape: &Shape) -> u64 {
+        let flash_pages = u64::from(shape.units()) * u64::from(shape.flash_pages());
+        let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
+        let maps = HugeTable::memory_bytes(shape.entries() as u64)
+            + HugeTable::memory_bytes_in_parts(flash_pages, parts(shape));
+        maps + blocks * OF_BLOCK
+    }
+
+    /// Bytes of address space that they take.
+    pub fn address_bytes(shape: &Shape) -> u64 {
+        let flash_pages = u64::from(shape.units()) * u64::from(shape.flash_pages());
+        let blocks = u64::from(shape.units()) * u64::from(shape.blocks_per_unit);
+        HugeTable::address_bytes(shape.entries() as u64)
+            + HugeTable::address_bytes(flash_pages)
+            + blocks * OF_BLOCK
     }
 
     /// Wear is levelled from now on. Nothing happens if it is already.

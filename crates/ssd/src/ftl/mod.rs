@@ -20,6 +20,7 @@
 //! retention, power loss.
 
 mod audit;
+mod counted;
 mod free_list;
 mod leveling;
 mod mapping;
@@ -34,6 +35,7 @@ mod wear;
 mod within;
 mod worn;
 
+pub use counted::Counted;
 pub use free_list::FreeList;
 pub use mapping::Ftl;
 pub use overwrites::RandomOverwrites;

@@ -16,7 +16,7 @@ use std::io::{self, Read, Write};
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
-use super::mapping::Ftl;
+use super::mapping::{Ftl, parts};
 use super::placed::{Placed, Placing};
 use super::state::{NONE, OpenBlock, UnitState};
 use crate::block::{BlockState, GROUP, GroupKey, state_of, valid_of};
@@ -133,7 +133,7 @@ impl Ftl {
             is_simple: !shape.is_dynamic() && placing.is_none(),
             placing,
             map: HugeTable::zeroed(shape.entries()),
-            reverse: HugeTable::zeroed(unit_count * (blocks << shape.page_bits)),
+            reverse: HugeTable::zeroed_in_parts(unit_count * (blocks << shape.page_bits), parts(&shape)),
             best: Vec::with_capacity(unit_count * blocks.div_ceil(GROUP)),
             entries,
             erases,

@@ -44,7 +44,8 @@ pub struct VictimView<'a> {
     pub blocks: BlockTable<'a>,
     /// In which planes of the die they lie.
     pub planes: UnitPlanes,
-    /// Whether the page at (block, page offset) holds live data.
+    /// Whether the page at (block, page offset) holds live data. While a large device ages nobody knows: a policy of this crate asks
+    /// only for the sake of reads that wait.
     pub valid: &'a dyn ValidPages,
     /// Host reads waiting in the die's queue, as (plane, page offset) pairs; empty while ageing.
     pub queued_reads: &'a dyn QueuedReads,
