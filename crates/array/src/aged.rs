@@ -11,8 +11,9 @@
 //! Where a device allocates dynamically its units are not independent: it is aged by one thread, in the order of its
 //! writes, again with the same result for any number of threads.
 //!
-//! Of a device of hundreds of gigabytes, whose pages may lie anywhere and are overwritten alike, only the numbers of valid pages are
-//! followed ([`harmonia_ssd::Counted`]): the same distribution again, in a seventh of the time. [`Steadiness::by_numbers`] says so.
+//! Of a device of hundreds of gigabytes, whose pages may lie anywhere and are overwritten alike and often, only the numbers of valid
+//! pages are followed ([`harmonia_ssd::Counted`]): the same distribution again, in a seventh of the time.
+//! [`Steadiness::by_numbers`] says so.
 //!
 //! On a redundant array every page of a member is overwritten alike, data, copies and parity: what is aged are the
 //! members, so that arrays of all levels can begin with the same ones. The parity of every stripe is written before.
@@ -37,6 +38,7 @@ use harmonia_engine::workers::{self, CancelOnPanic};
 use harmonia_ssd::gc::victim::{self, NoReads};
 use harmonia_ssd::probe::NoProbe;
 use harmonia_ssd::{Ftl, Goal, OutOfBlocks, Shape, UnitMut};
+use harmonia_types::registry::PolicyConfig;
 use harmonia_types::{Bytes, DeviceId, IoCause, SimTime};
 
 use crate::config::ArrayConfig;
@@ -87,8 +89,8 @@ pub struct AgeingPlan<'a> {
     pub overwrite: f64,
     /// They go to what is filled of the first so many bytes, whole pages; to all that is filled if `None`. Of RAID-0 only.
     pub within: Option<Bytes>,
-    /// Devices of at least so many logical pages are aged by numbers of valid pages, where that is possible. [`COUNTED_FROM`], but for
-    /// tests.
+    /// Devices of at least so many logical pages are aged by numbers of valid pages, where that is possible. Only tests use another
+    /// value than [`COUNTED_FROM`].
     pub counted_from: u32,
     /// Root seed.
     pub seed: u64,
@@ -100,9 +102,12 @@ pub struct AgeingPlan<'a> {
     pub pages_done: &'a AtomicU64,
 }
 
-/// Logical pages of a device of which ageing follows numbers alone: 256 GiB of 4 KiB each. A smaller one ages with all its pages in a
-/// minute.
+/// Devices of at least so many logical pages are aged by numbers alone: 256 GiB of 4 KiB each. A smaller one ages with all its pages in
+/// a minute.
 pub const COUNTED_FROM: u32 = 1 << 26;
+
+/// Overwrites of everything after which a device may be aged by numbers: one page in twelve still lies where it was filled.
+const OFTEN: f64 = 2.5;
 
 /// More threads than this gain nothing, and a system may refuse them.
 const MOST_THREADS: usize = 256;
@@ -313,8 +318,11 @@ fn age_device(
     overwrites: u64,
     plan: &AgeingPlan<'_>,
 ) -> Result<Marks, AgeingError> {
-    let policy = victim::build(&config.gc.victim).map_err(AgeingError::Infeasible)?;
-    if let Some(share) = counted(config, ftl, filled, plan) {
+    // Devices whose policies age alike become the same.
+    let own = victim::build(&config.gc.victim).map_err(AgeingError::Infeasible)?;
+    let ages_as = own.ages_as().map_or_else(|| config.gc.victim.clone(), PolicyConfig::named);
+    let policy = victim::build(&ages_as).map_err(AgeingError::Infeasible)?;
+    if let Some(share) = counted(&ages_as, ftl, filled, overwrites, plan) {
         return age_by_numbers(config, ftl, device, (&share, overwrites), &*policy, plan);
     }
     if ftl.shape().is_dynamic() {
@@ -358,22 +366,24 @@ fn age_device(
     })
 }
 
-/// What a device is to hold, if its ageing may go by numbers alone: it is large, all that it holds is overwritten alike, and its victim
-/// policy is none that a program has added, which may look at pages.
+/// What a device is to hold, if its ageing may go by numbers alone: it is large, all that it holds is overwritten alike and often enough
+/// that little lies where it was filled, and its victim policy is none that a program has added, which may look at pages.
 fn counted(
-    config: &harmonia_ssd::SsdConfig,
+    policy: &PolicyConfig,
     ftl: &Ftl,
     filled: &Filled,
+    overwrites: u64,
     plan: &AgeingPlan<'_>,
 ) -> Option<Share> {
     let is_large = ftl.shape().logical_pages >= plan.counted_from;
-    let is_known = victim::POLICIES.is_built_in(&config.gc.victim.policy);
+    let is_known = victim::POLICIES.is_built_in(&policy.policy);
     if !is_large || !is_known || filled.has_parity_beyond() {
         return None;
     }
     let share = Share::of_device(filled, Vec::new());
     let is_alike = share.overwritten > 0 && share.overwritten == share.pages();
-    (is_alike && ftl.can_be_counted(share.pages().into())).then_some(share)
+    let is_often = overwrites as f64 >= OFTEN * f64::from(share.pages());
+    (is_alike && is_often && ftl.can_be_counted(share.pages().into())).then_some(share)
 }
 
 /// Ages a device by numbers of valid pages alone: one thread, nearly all of whose time goes to drawing pages and to placing LPNs at the end.

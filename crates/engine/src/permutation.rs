@@ -1,7 +1,6 @@
-//! A random permutation of as many numbers as one likes, which takes no memory.
+//! A random permutation of any number of numbers, which takes no memory.
 //!
-//! A four-round Feistel network mixes the bits of a number. What comes out may lie beyond the numbers that are permuted; then it is
-//! mixed again, until it does not.
+//! A four-round Feistel network mixes the bits of a number. A result of n or more is mixed again until it is below n.
 //!
 //! Source: J. Black, P. Rogaway, "Ciphers with arbitrary finite domains", CT-RSA 2002. The round function is the finaliser of
 //! SplitMix64.

@@ -224,8 +224,7 @@ pub struct PreconditionReport {
     pub fill: f64,
     /// Random overwrites, in multiples of the logical space. Unit: ratio.
     pub overwrite: f64,
-    /// Of large allocation units only the numbers of valid pages were followed; which pages these are, and what each holds, was drawn
-    /// at the end.
+    /// Large devices were aged by numbers of valid pages. Which pages are valid, and the LPN of each, was drawn at the end.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_numbers: bool,
 }

@@ -18,27 +18,27 @@ pub struct HugeTable {
     /// Where in it the table begins, in bytes: at a huge page, if it fills one.
     start: usize,
     len: usize,
-    /// What is used of it, if that is not all.
+    /// Which entries are used; `None` if all are.
     parts: Option<Parts>,
 }
 
 /// A table whose entries are used in parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parts {
-    /// How many entries a part has that are used: the first of them.
+    /// The first so many entries of a part are used.
     pub used: usize,
     /// How many it has.
     pub of: usize,
 }
 
 impl Parts {
-    /// Bytes of a table that is worth small pages.
+    /// Smaller tables stay on huge pages. Unit: bytes.
     const LARGE: u64 = 1 << 30;
 
-    /// If a table of so many entries is large, and a quarter of it is not used.
+    /// If a table of so many entries is large, and small pages save a quarter of it.
     fn worth_it(self, len: u64) -> Option<Parts> {
         let bytes = len * size_of::<u32>() as u64;
-        (bytes >= Self::LARGE && 4 * self.used <= 3 * self.of).then_some(self)
+        (bytes >= Self::LARGE && 4 * self.memory_bytes(len) <= 3 * bytes).then_some(self)
     }
 
     /// Bytes of memory that a table of so many entries takes then.
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(HugeTable::zeroed(3_000_000), HugeTable::new(3_000_000, 0));
     }
 
-    /// Parts of 9,000 entries of 16,384: of 1.2 GiB two thirds take memory.
+    /// Parts of 9,000 entries of 16,384: of 1.2 GiB, 9/16 take memory.
     #[test]
     fn what_no_part_uses_takes_no_memory() {
         let (parts, len) = (Parts { used: 9_000, of: 16_384 }, 16_384 * 20_000);
@@ -204,6 +204,8 @@ mod tests {
         assert!(!is_sparse(9_000, 16_384 * 100), "a small table lies on huge pages");
         assert!(Parts { used: 12_289, ..parts }.worth_it(len as u64).is_none(), "and a full one");
         assert!(Parts { used: 12_288, ..parts }.worth_it(len as u64).is_some());
+        assert!(Parts { used: 600, of: 1_024 }.worth_it(len as u64).is_none(), "a part is a page");
+        assert!(Parts { used: 33, of: 64 }.worth_it(len as u64).is_none(), "a page has many parts");
     }
 
     #[test]

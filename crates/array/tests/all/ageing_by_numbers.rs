@@ -67,7 +67,7 @@ fn superblocks() -> SsdConfig {
     ssd
 }
 
-/// Figures of every unit: live pages, of which where pages may lie anywhere it has more or less, and erases, by their spread over blocks.
+/// The variance of live pages over units, and the variance of erases over blocks, averaged over units.
 fn of_units(state: &AgedState) -> Vec<f64> {
     let ftl = &state.devices[0];
     let most = ftl.shape().most_live.unwrap_or(u32::MAX);
@@ -219,6 +219,12 @@ fn what_needs_its_pages_keeps_them() {
     let (done, cancel) = Default::default();
     let part = AgeingPlan { within: Some(64 * PAGE), ..plan(0, &done, &cancel) };
     assert!(!age(&one(&anywhere()), &part).expect("it works").steadiness.by_numbers, "a part is overwritten");
+    let seldom = AgeingPlan { overwrite: 2.0, ..plan(0, &done, &cancel) };
+    assert!(
+        !age(&one(&anywhere()), &seldom).expect("it works").steadiness.by_numbers,
+        "much lies where it was filled"
+    );
+    assert!(!by_numbers(&one(&anywhere()), 0.05), "a page that is drawn is seldom valid");
     let empty = AgeingPlan { fill: 0.0, ..plan(0, &done, &cancel) };
     assert!(!age(&one(&anywhere()), &empty).expect("it works").steadiness.by_numbers);
 }

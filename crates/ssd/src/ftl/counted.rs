@@ -1,7 +1,7 @@
-//! Ageing of a large device by numbers of valid pages alone: nothing of it is as large as a map.
+//! Ageing of a large device by the number of valid pages of each block. The map is neither read nor written until the end.
 //!
 //! ```text
-//! overwrites   draw a page, all valid ones alike ─► its block has one valid page less, the open block of a unit one more
+//! overwrites   draw a page, all valid ones alike ─► its block loses a valid page, the open block of the next unit gains one
 //! collection   choose a block by its numbers     ─► as many pages are programmed as are valid there
 //! at the end   which pages of a block are valid, and the LPN of each, are drawn
 //! ```
@@ -10,14 +10,14 @@
 //! where. So only numbers of valid pages are followed, which fit into a cache however large the device. Their distribution is that of
 //! a device whose LPNs are overwritten one by one.
 //!
-//! What is drawn at the end is as likely as anything else that these numbers allow:
+//! At the end pages and LPNs are drawn uniformly among all that fit these numbers:
 //!
 //! - of a block that has been written up to some page, any set of its pages may be the valid ones;
 //! - once all LPNs have been overwritten, any of them may lie at any valid page.
 //!
-//! Source: ours. Leaves out: that what was not overwritten still lies beside its neighbours (one LPN in e^n after n overwrites of all);
-//! where in a block padding lies; probes, placement by streams or age, policies that look at pages, and units or dies that the number of
-//! a page names.
+//! Source: ours. Leaves out: LPNs that were never overwritten (a share of e^-n after n overwrites of all) would still lie beside their
+//! neighbours; the first pages of a block have had a little more time to become invalid than the last; where in a block padding lies;
+//! probes, placement by streams or age, policies that look at pages, and allocation where an LPN determines its unit or die.
 
 use harmonia_engine::{Permutation, Rng, prefetch};
 use harmonia_types::{IoCause, SimTime};
@@ -31,10 +31,14 @@ use crate::probe::NoProbe;
 /// Pages that are drawn at a time, so that what is noted of their blocks is on its way to the caches. Unit: count.
 const TOGETHER: usize = 64;
 
+/// If fewer than one page of flash in so many is valid, drawing one takes too long.
+const SPARSE: u64 = 8;
+
 /// LPNs that are placed before the map entry of the first of them is written. Unit: count.
 const AHEAD: usize = 32;
 
-/// A page that was drawn: its unit, its block, which counts through the device, and its number there if all valid ones came first.
+/// A page that was drawn: its unit, its block, which counts through the device, and its rank there. It is a valid page if that is below
+/// the number of valid pages.
 #[derive(Debug, Clone, Copy, Default)]
 struct Drawn {
     unit: u32,
@@ -45,7 +49,8 @@ struct Drawn {
 /// What a unit keeps at hand until its open block is full.
 #[derive(Debug, Clone, Copy, Default)]
 struct Lane {
-    /// The block that the host writes to, which counts through the device, and its pages that are written without a closer look.
+    /// The block that the host writes to, which counts through the device, and how many pages of it can be written before the unit must
+    /// be looked at again.
     open: u32,
     left: u32,
     /// Pages written so since the unit was looked at.
@@ -71,21 +76,23 @@ pub struct Counted<'f> {
 }
 
 impl Ftl {
-    /// Whether the device can be aged by [`Counted`] numbers until it holds so many pages. It is empty, the LPN of a page says nothing
-    /// about where it lies, and there always is a unit that takes another page.
+    /// Whether a device that is to hold so many pages can be aged by [`Counted`] numbers: it is empty, the LPN of a page says nothing
+    /// about where it lies, there always is a unit that takes another page, and so many pages will be valid that one is soon drawn.
     pub fn can_be_counted(&self, pages: u64) -> bool {
         let shape = &self.shape;
         let lies_anywhere = if shape.is_dynamic() { !shape.names_die } else { shape.units() == 1 };
         let most = shape.most_live.map_or(u64::MAX, |most| u64::from(most) * u64::from(shape.units()));
-        self.placing.is_none() && lies_anywhere && pages < most && self.tally().data_programs() == 0
+        let all = u64::from(shape.units()) * u64::from(shape.blocks_per_unit) * u64::from(shape.data_pages);
+        let is_possible = lies_anywhere && pages < most && pages >= all / SPARSE;
+        self.placing.is_none() && is_possible && self.tally().data_programs() == 0
     }
 
     /// Follows the numbers of an empty device, whose [LPNs must be placed](Counted::place) when its ageing is over.
     ///
     /// # Panics
-    /// If it [cannot be counted](Ftl::can_be_counted).
+    /// If pages have been written, or a policy places them.
     pub fn counted<'f>(&'f mut self, rng: Rng, goal: Goal, victim: &'f dyn Victim) -> Counted<'f> {
-        assert!(self.can_be_counted(0), "the device needs its map");
+        assert!(self.placing.is_none() && self.tally().data_programs() == 0, "the device needs its map");
         let lanes = vec![Lane::default(); self.units.len()];
         let order = (0..self.shape.units()).map(|position| self.shape.unit_at(position)).collect();
         let drawn = [Drawn::default(); TOGETHER];
@@ -153,6 +160,8 @@ impl Counted<'_> {
             let lane = &mut lanes[order[turn] as usize];
             if lane.live < most {
                 if lane.left == 0 {
+                    // Collection may come first. The page was accepted by what was valid before, so another one is drawn then.
+                    next += 1;
                     break;
                 }
                 entries[lane.open as usize] += 1;
@@ -192,8 +201,7 @@ impl Counted<'_> {
     fn draw(&mut self) {
         let (units, blocks) = (self.ftl.units.len() as u64, self.ftl.shape.blocks_per_unit);
         let pages = self.ftl.shape.data_pages;
-        // Of one number the whole part of a product is one choice, and what is left of it makes the next. Uneven by one part in 2^32 at
-        // most.
+        // The high half of the product is the choice. The low half serves for the next one. The error is at most one part in 2^32.
         let split = |number: u64, by: u64| {
             let product = u128::from(number) * u128::from(by);
             ((product >> 64) as u32, product as u64)
@@ -298,8 +306,8 @@ impl Counted<'_> {
         Ok(())
     }
 
-    /// Draws which pages are valid, and the LPN of each: `lpn` tells those that were filled, by number. `goes_on` is asked for every
-    /// block. If it says no, placing ends with `false`, and the device is of no use.
+    /// Draws which pages are valid, and the LPN of each: `lpn(n)` is the n-th LPN that was filled, counted from 0. `goes_on` is asked for
+    /// every block. If it says no, placing ends with `false`, and the device must be dropped.
     pub fn place(mut self, lpn: impl Fn(u32) -> u32, goes_on: impl Fn() -> bool) -> bool {
         (0..self.lanes.len()).for_each(|unit| self.settle(unit));
         let Ftl { units, shape, map, reverse, entries, .. } = &mut *self.ftl;

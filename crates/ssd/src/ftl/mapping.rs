@@ -42,7 +42,7 @@ pub struct Ftl {
 /// Bytes that are kept of a block.
 const OF_BLOCK: u64 = 16;
 
-/// What blocks use of the reverse map: a page number is that of a block and, behind it, that of a page there.
+/// What blocks use of the reverse map: the upper bits of a page number are the block, the lower ones the page in it.
 pub(super) fn parts(shape: &Shape) -> Parts {
     Parts { used: shape.data_pages as usize, of: 1 << shape.page_bits }
 }
