@@ -12,7 +12,7 @@
 //! writes, again with the same result for any number of threads.
 //!
 //! Of a device of hundreds of gigabytes, whose pages may lie anywhere and are overwritten alike and often, only the numbers of valid
-//! pages are followed ([`harmonia_ssd::Counted`]): the same distribution again, in a seventh of the time.
+//! pages are followed ([`harmonia_ssd::Counted`]): the same distribution again, in a sixth of the time.
 //! [`Steadiness::by_numbers`] says so.
 //!
 //! On a redundant array every page of a member is overwritten alike, data, copies and parity: what is aged are the
