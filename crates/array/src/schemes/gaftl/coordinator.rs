@@ -44,7 +44,7 @@
 //!
 //! With `thin = false` members have as many page numbers as pages, and an array as many rows. It holds `n - 2` members' worth of data, or `n - 3` on RAID-6, and
 //! a part of each member is empty, which is spare space to it. A declustered level has the same capacity, and its stripes never move.
-//! That is `array.level = "draid1:3d:1s"` on five members, and `"draid2:3d:1s"` on six.
+//! For five members this level is called `draid1:3d:1s`. For six members with two parities it is called `draid2:3d:1s`.
 //!
 //! Requests that are as long as a stripe of all members span two stripes. `array.layout` has no effect: parity begins on all members alike.
 //!
